@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+
+/** A process that cannot be mistaken for a later one with the same pid, not even after a reboot. */
+export interface ProcessId {
+  readonly pid: number;
+  /** Opaque: compare it for equality only. */
+  readonly startTime: string;
+}
+
+/** When the process with this pid started, or undefined when there is none. One that only waits to be reaped is none. */
+export async function startTimeOf(pid: number): Promise<string | undefined> {
+  if (process.platform === "linux") {
+    try {
+      const [stat, boot] = await Promise.all([
+        readFile(`/proc/${pid}/stat`, "utf8"),
+        readFile("/proc/sys/kernel/random/boot_id", "utf8"),
+      ]);
+      // proc(5): the second field, the name, is the only one that may hold a space or a parenthesis.
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      return /^[ZXx]$/.test(fields[0] ?? "") ? undefined : `${boot.trim()}/${fields[19]}`;
+    } catch {
+      return undefined;
+    }
+  }
+  try {
+    const { stdout } = await promisify(execFile)("ps", ["-o", "stat=,lstart=", "-p", String(pid)]);
+    const [state = "", ...started] = stdout.trim().split(/\s+/);
+    return state.startsWith("Z") ? undefined : started.join(" ");
+  } catch {
+    return undefined;
+  }
+}
+
+export async function isAlive({ pid, startTime }: ProcessId): Promise<boolean> {
+  return (await startTimeOf(pid)) === startTime;
+}
+
+/** The command line of a process, or undefined when it is not there or not ours to see. */
+export async function commandOf(pid: number): Promise<string | undefined> {
+  try {
+    if (process.platform === "linux") {
+      return (await readFile(`/proc/${pid}/cmdline`, "utf8")).replaceAll("\0", " ").trim() || undefined;
+    }
+    return (await promisify(execFile)("ps", ["-o", "command=", "-p", String(pid)])).stdout.trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** True once the process is gone, false when it is still there after `milliseconds`. */
+export async function hasExited(id: ProcessId, milliseconds: number): Promise<boolean> {
+  const deadline = Date.now() + milliseconds;
+  while (await isAlive(id)) {
+    if (Date.now() > deadline) return false;
+    await delay(20);
+  }
+  return true;
+}
