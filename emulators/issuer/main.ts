@@ -1,0 +1,22 @@
+/**
+ * `node emulators/issuer/main.ts serve`: publishes the folder ISSUER_DIR on loopback port ISSUER_PORT (0: a free one)
+ * and prints one line of JSON when it is ready.
+ */
+import { startIssuer } from "./server.ts";
+
+const [command] = process.argv.slice(2);
+const { ISSUER_DIR: directory, ISSUER_PORT: port } = process.env;
+
+if (command !== "serve" || !directory || !/^\d+$/.test(port ?? "")) {
+  console.error("usage: ISSUER_DIR=<folder> ISSUER_PORT=<port, 0 for a free one> node emulators/issuer/main.ts serve");
+  process.exit(2);
+}
+
+try {
+  const issuer = await startIssuer({ directory, port: Number(port) });
+  console.log(JSON.stringify({ ready: true, port: issuer.port }));
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void issuer.close());
+} catch (error) {
+  console.error(`cannot listen on 127.0.0.1:${port}: ${(error as Error).message}`);
+  process.exit(1);
+}

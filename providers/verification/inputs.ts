@@ -1,0 +1,39 @@
+import { z } from "zod";
+import type { S3Access } from "../../clients/s3.ts";
+import { connectionSchema, type Connection } from "../../clients/token.ts";
+
+export interface VerificationInputs {
+  connection: Connection;
+  readerToken: string;
+  warehouse: string;
+  warehouseId: string;
+  location: string;
+  namespaces: string[];
+  smokeTable: string;
+  vending: "off" | "auto" | "required";
+  writeProbe: boolean;
+  storage?: S3Access;
+  triggers?: unknown;
+}
+
+const text = z.string("must be a text").min(1, "must not be empty");
+
+export const verificationSchema = z.object({
+  connection: connectionSchema,
+  readerToken: text,
+  warehouse: text,
+  warehouseId: z.uuid("must be the id of the warehouse"),
+  location: z.string().regex(/^s3:\/\/[^/]+(\/.*[^/])?$/, "must be s3://bucket or s3://bucket/prefix"),
+  namespaces: z.array(text, "must be a list of names such as main.default"),
+  smokeTable: z.string().regex(/^([^.]+(\.[^.]+)+)?$/, "must be namespace.table, such as main.default.t000, or empty"),
+  vending: z.enum(["off", "auto", "required"], "must be off, auto or required"),
+  writeProbe: z.boolean("must be true or false"),
+  storage: z
+    .object({
+      endpoint: z.url({ protocol: /^https?$/, error: "must be an http(s) URL" }),
+      region: text,
+      accessKeyId: text,
+      secretAccessKey: text,
+    })
+    .optional(),
+});

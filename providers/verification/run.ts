@@ -1,0 +1,92 @@
+import { withCatalog, Lakekeeper } from "../../clients/lakekeeper.ts";
+import { S3Client } from "../../clients/s3.ts";
+import type { Connection } from "../../clients/token.ts";
+import {
+  checkAnonymous,
+  checkClientManaged,
+  checkConfig,
+  checkHealth,
+  checkMetadata,
+  checkNamespaces,
+  checkTable,
+  loadSmokeTable,
+  readFile,
+} from "./catalog.ts";
+import type { VerificationInputs } from "./inputs.ts";
+import { Checks, need, Skip, type Check, type Report } from "./report.ts";
+import { checkDataFile, checkOutside, checkVended, checkWrites } from "./vending.ts";
+
+/**
+ * The runbook's F4: looks at a running catalog as its clients see it. Never throws for what it finds; the report tells.
+ * Writes nothing unless `writeProbe` is set.
+ */
+export async function runVerification(inputs: VerificationInputs): Promise<Report> {
+  const { connection, readerToken } = inputs;
+  const as = (identity: Connection["identity"]) => ({ uri: connection.uri, identity });
+  return withCatalog(as({ kind: "none" }), (anonymous) =>
+    withCatalog(as({ kind: "token", token: readerToken }), (reader) =>
+      withCatalog(connection, async (deployer) => {
+        const checks = new Checks();
+        checks.hide(readerToken, inputs.storage?.secretAccessKey ?? "");
+
+        const health = await checks.run("health", () => checkHealth(connection.uri));
+        await checks.run("no access without a token", async () => {
+          need(health);
+          return checkAnonymous(anonymous, inputs);
+        });
+        const config = await checks.run("config with the token", async () => {
+          need(health);
+          return checkConfig(reader, inputs);
+        });
+        await checks.run("namespaces", async () => checkNamespaces(need(config), inputs.namespaces));
+        const table = await checks.run("table loads", async () => checkTable(need(config), inputs));
+        await checks.run("no keys for a client with its own", async () => checkClientManaged(need(table)));
+
+        const vendingFrom = checks.results.length;
+        const vended = await checks.run("vended credentials", async () => {
+          if (inputs.vending === "off") throw new Skip("vending is off");
+          need(table);
+          const warehouse = await new Lakekeeper(deployer).warehouse(inputs.warehouseId);
+          const validity = warehouse?.["storage-profile"]["sts-token-validity-seconds"] ?? 3600;
+          return checkVended(await loadSmokeTable(need(config), inputs, "vended-credentials"), validity, checks);
+        });
+        const reads = await checks.run("vended: metadata file", async () => {
+          const location = need(table)["metadata-location"];
+          const { length } = await readFile(need(vended).s3, location);
+          return { seen: `${length} bytes of ${location}`, found: true };
+        });
+        await checks.run("vended: data file", async () => checkDataFile(need(vended), need(table)));
+        // Keys that open nothing are refused everywhere, which would prove nothing.
+        await checks.run("vended: refused outside the table", async () => {
+          need(reads);
+          return checkOutside(need(vended));
+        });
+        await checks.run("vended: writes", async () => {
+          if (!inputs.writeProbe) throw new Skip("verification.writeProbe is off");
+          need(reads);
+          return checkWrites(need(vended));
+        });
+        const vendingChecks = checks.results.slice(vendingFrom);
+
+        await checks.run("metadata as in the bucket", async () => {
+          const loaded = need(table);
+          const s3 = inputs.storage === undefined ? need(vended).s3 : new S3Client(inputs.storage);
+          return checkMetadata(loaded, s3);
+        });
+        return conclude(inputs, checks.results, vendingChecks);
+      }),
+    ),
+  );
+}
+
+function conclude({ vending }: VerificationInputs, checks: Check[], vendingChecks: Check[]): Report {
+  const [credentials] = vendingChecks;
+  const vendingVerified =
+    credentials?.outcome === "passed" && vendingChecks.every(({ outcome }) => outcome !== "failed");
+  const mustPass = vending === "required" ? checks : checks.filter((check) => !vendingChecks.includes(check));
+  const fatal = mustPass.filter(({ outcome }) => outcome === "failed").map(({ check, seen }) => `${check}: ${seen}`);
+  if (vending === "required" && !vendingVerified && fatal.length === 0) {
+    fatal.push(`vending is required, but nothing was vended: ${credentials?.seen}`);
+  }
+  return { checks, vendingVerified, fatal };
+}
