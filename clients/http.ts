@@ -32,6 +32,8 @@ export interface HttpClientOptions {
   /** The value of the Authorization header, asked for before each request. */
   readonly authorization?: () => Promise<string | undefined>;
   readonly connections?: number;
+  /** How often a request is tried at most. @default 6, over about ten seconds */
+  readonly attempts?: number;
   /** What a person can do about an answer; added to the message. */
   readonly remedy?: (error: HttpError) => string | undefined;
   readonly dispatcher?: Dispatcher;
@@ -51,6 +53,12 @@ export class HttpError extends UserError {
     this.status = answer.status;
     this.type = type;
     this.said = words;
+  }
+
+  /** Adds what a person can do about it. */
+  advise(remedy: string | undefined): this {
+    if (remedy !== undefined) this.stack = this.message += `. ${remedy}`;
+    return this;
   }
 }
 
@@ -75,7 +83,6 @@ const NEVER_SENT = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 const BUSY = new Set([408, 502, 503, 504]);
-const ATTEMPTS = 6;
 
 /**
  * A JSON client with timeouts, bounded connections and retries that are safe: whatever never left this machine or was
@@ -97,7 +104,7 @@ export class HttpClient {
     return retry(
       () => this.#once(request),
       (error, attempt) => {
-        if (attempt >= ATTEMPTS) return undefined;
+        if (attempt >= (this.#options.attempts ?? 6)) return undefined;
         if (error instanceof RateLimited) return error.delay ?? backoff(attempt, { first: 1_000, most: 20_000 });
         if (error instanceof Unreachable) return repeatable || !error.sent ? backoff(attempt) : undefined;
         if (error instanceof HttpError) return repeatable && BUSY.has(error.status) ? backoff(attempt) : undefined;
@@ -145,11 +152,7 @@ export class HttpClient {
     if (answer.status >= 200 && answer.status < 300) return answer;
     if (answer.status === 429) throw new RateLimited(prefix, answer, secrets);
     const failure = new HttpError(prefix, answer, secrets);
-    const remedy = this.#options.remedy?.(failure);
-    if (remedy !== undefined) {
-      failure.message += `. ${remedy}`;
-      failure.stack = failure.message;
-    }
+    failure.advise(this.#options.remedy?.(failure));
     throw failure;
   }
 }

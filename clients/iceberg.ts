@@ -8,6 +8,11 @@ export interface TableIdentifier {
   readonly name: string;
 }
 
+/** `main.default.events` */
+export function tableName({ namespace, name }: TableIdentifier): string {
+  return [...namespace, name].join(".");
+}
+
 /** What a client asks the catalog for when it loads a table. `client-managed` costs no minting of credentials. */
 export type AccessDelegation = "vended-credentials" | "remote-signing" | "client-managed";
 
@@ -72,6 +77,13 @@ export class IcebergCatalog {
       z.object({ namespaces: z.array(z.array(z.string())) }),
       "namespaces",
     );
+  }
+
+  /** All namespaces below one, or below the top level; each after its parent. */
+  async descendants(parent?: Namespace): Promise<string[][]> {
+    const children = await this.namespaces(parent);
+    const below = await Promise.all(children.map((child) => this.descendants(child)));
+    return children.flatMap((child, index) => [child, ...below[index]!]);
   }
 
   /** The namespace's properties, or undefined when there is none. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { HttpClient, HttpError, type HttpAnswer } from "./http.ts";
+import { HttpClient, HttpError, type HttpAnswer, type HttpClientOptions } from "./http.ts";
 import { accessToken, type Connection } from "./token.ts";
 
 // Only what is used is described; answers may carry more. Shapes as seen with Lakekeeper 0.13.3.
@@ -60,12 +60,12 @@ const WAREHOUSES = "/management/v1/warehouse";
 export async function withCatalog<T>(
   connection: Connection,
   work: (http: HttpClient) => Promise<T>,
-  { connections = 4 } = {},
+  options: Pick<HttpClientOptions, "connections" | "attempts"> = {},
 ): Promise<T> {
   const http = new HttpClient({
     service: "Lakekeeper",
     baseUrl: connection.uri,
-    connections,
+    ...options,
     remedy,
     authorization: async () => {
       const token = await accessToken(connection.identity);

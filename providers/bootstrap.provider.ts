@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { UserError } from "../clients/errors.ts";
+import { HttpError, Unreachable } from "../clients/http.ts";
+import { Lakekeeper, withCatalog, type ServerInfo } from "../clients/lakekeeper.ts";
+import { connectionSchema, type Connection } from "../clients/token.ts";
+import { BRIEFLY, readOrKeep } from "./catalog.ts";
+import { checkInputs, configure, hasUnknown, type Provider } from "./provider.ts";
+import { sameValue } from "./sameValue.ts";
+
+export interface BootstrapInputs {
+  connection: Connection;
+}
+
+export interface BootstrapOutputs extends BootstrapInputs {
+  serverId: string;
+  version: string;
+}
+
+const schema = z.object({ connection: connectionSchema });
+
+const ALREADY_DONE = new Set(["CatalogAlreadyBootstrapped", "ConcurrentBootstrap"]);
+
+async function bootstrap(connection: Connection, expectedServerId?: string): Promise<BootstrapOutputs> {
+  return withCatalog(connection, async (http) => {
+    const lakekeeper = new Lakekeeper(http);
+    const info = await lakekeeper.info();
+    if (expectedServerId !== undefined) refuseOtherServer(connection, expectedServerId, info);
+    if (!info.bootstrapped) {
+      await lakekeeper.bootstrap().catch((error: unknown) => {
+        if (!(error instanceof HttpError && ALREADY_DONE.has(error.type ?? ""))) throw error;
+      });
+    }
+    return { connection, serverId: info["server-id"], version: info.version };
+  });
+}
+
+function refuseOtherServer(connection: Connection, expected: string, info: ServerInfo): void {
+  if (info["server-id"] === expected) return;
+  throw new UserError(
+    `Lakekeeper at ${connection.uri} has the server id ${info["server-id"]}, but this stack bootstrapped ${expected}: its database is another one now. ` +
+      "Nothing was changed. Point Lakekeeper back at the database it had (or restore its backup). If the new database is meant, " +
+      "take this resource and what depends on it out of the state (`pulumi state delete --target-dependents <its URN>`) and run `pulumi up`.",
+  );
+}
+
+const provider: Provider<BootstrapInputs, BootstrapOutputs> = {
+  configure,
+
+  async check(_olds, news) {
+    return checkInputs(schema, news, { secrets: ["connection"] });
+  },
+
+  async diff(_id, olds, news) {
+    if (hasUnknown(news.connection)) return { changes: true };
+    const info = await infoIfItAnswers(news.connection);
+    if (info !== undefined) refuseOtherServer(news.connection, olds.serverId, info);
+    const upToDate = info === undefined || (info.bootstrapped && info.version === olds.version);
+    return { changes: !upToDate || !sameValue(olds.connection, news.connection) };
+  },
+
+  async create(inputs) {
+    const outs = await bootstrap(inputs.connection);
+    return { id: outs.serverId, outs };
+  },
+
+  async read(id, props) {
+    return readOrKeep(id, props, () =>
+      withCatalog(
+        props.connection,
+        async (http) => {
+          const info = await new Lakekeeper(http).info();
+          refuseOtherServer(props.connection, props.serverId, info);
+          // One that waits for its bootstrap again is as good as new.
+          return info.bootstrapped ? { id, props: { ...props, version: info.version } } : {};
+        },
+        BRIEFLY,
+      ),
+    );
+  },
+
+  async update(_id, olds, news) {
+    return { outs: await bootstrap(news.connection, olds.serverId) };
+  },
+
+  /** There is no way back to a server that was never bootstrapped. */
+  async delete() {},
+};
+
+export default provider;
+
+/** A preview must not fail because the server is down or does not know the new signing key yet. */
+async function infoIfItAnswers(connection: Connection): Promise<ServerInfo | undefined> {
+  try {
+    return await withCatalog(connection, (http) => new Lakekeeper(http).info(), { attempts: 1 });
+  } catch (error) {
+    if (error instanceof Unreachable || error instanceof HttpError) return undefined;
+    throw error;
+  }
+}

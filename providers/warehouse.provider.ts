@@ -1,0 +1,303 @@
+import { UserError } from "../clients/errors.ts";
+import { HttpError, Unreachable, type HttpClient } from "../clients/http.ts";
+import { getConfig, IcebergCatalog } from "../clients/iceberg.ts";
+import { isNoSuchWarehouse, Lakekeeper, withCatalog, type WireWarehouse } from "../clients/lakekeeper.ts";
+import { retry, clock, waitFor } from "../clients/retry.ts";
+import type { Connection } from "../clients/token.ts";
+import { BRIEFLY, readOrKeep } from "./catalog.ts";
+import { checkInputs, configure, hasUnknown, PartialFailure, type Provider } from "./provider.ts";
+import { sameValue } from "./sameValue.ts";
+import * as wire from "./warehouse.profile.ts";
+import { removeWarehouse } from "./warehouse.removal.ts";
+import { warehouseSchema } from "./warehouse.schema.ts";
+import { explainStorage, isPerhapsNotThereYet } from "./warehouse.storage.ts";
+
+export interface WarehouseInputs {
+  connection: Connection;
+  name: string;
+  storageProfile: wire.StorageProfile;
+  storageCredential: wire.StorageCredential;
+  deleteProfile?: wire.DeleteProfile;
+  allowReplace?: boolean;
+  protected?: boolean;
+}
+
+export interface WarehouseOutputs extends WarehouseInputs {
+  warehouseId: string;
+  location: string;
+  status: "active" | "inactive";
+  /** Of the credential stored last; empty when the one that is stored is not ours. */
+  credentialHash: string;
+}
+
+const provider: Provider<WarehouseInputs, WarehouseOutputs> = {
+  configure,
+
+  async check(olds, news) {
+    const result = checkInputs(warehouseSchema, news, { secrets: ["connection", "storageCredential"] });
+    if (result.failures.length === 0 && !news.allowReplace) {
+      result.failures.push(...refusedChanges(news.name, olds.storageProfile, news.storageProfile));
+    }
+    return result;
+  },
+
+  async diff(_id, olds, news) {
+    if (hasUnknown(news.storageProfile)) return { changes: true };
+    const immutable = refusedChanges(news.name, olds.storageProfile, news.storageProfile);
+    if (immutable.length > 0) {
+      if (!news.allowReplace) throw new UserError(immutable.map(({ reason }) => reason).join("\n"));
+      return { changes: true, replaces: ["storageProfile"], deleteBeforeReplace: true };
+    }
+    const unchanged =
+      !hasUnknown(news) &&
+      olds.name === news.name &&
+      olds.status === "active" &&
+      sameValue(wire.normalProfile(olds.storageProfile), wire.normalProfile(news.storageProfile)) &&
+      olds.credentialHash === wire.credentialHash(news.storageCredential) &&
+      sameValue(wire.deleteProfileToWire(olds.deleteProfile), wire.deleteProfileToWire(news.deleteProfile)) &&
+      (news.protected === undefined || news.protected === olds.protected) &&
+      sameValue(olds.connection, news.connection);
+    return { changes: !unchanged };
+  },
+
+  async create(inputs) {
+    return withCatalog(inputs.connection, async (http) => {
+      const lakekeeper = new Lakekeeper(http);
+      const existing = await byName(lakekeeper, inputs.name);
+      if (existing !== undefined) return adopt(http, existing, inputs);
+      try {
+        const body = {
+          "warehouse-name": inputs.name,
+          "delete-profile": wire.deleteProfileToWire(inputs.deleteProfile),
+          "storage-profile": wire.profileToWire(inputs.storageProfile),
+          "storage-credential": wire.credentialToWire(inputs.storageCredential),
+        };
+        const made = await storing(inputs, () => lakekeeper.createWarehouse(body));
+        const hash = wire.credentialHash(inputs.storageCredential);
+        return { id: made["warehouse-id"], outs: await converge(http, made, inputs, hash) };
+      } catch (error) {
+        // Somebody else was faster, or the answer was lost: what counts is what is there now.
+        const unclear = error instanceof Unreachable && error.sent;
+        if (!unclear && !(error instanceof HttpError && error.type === "WarehouseAlreadyExists")) throw error;
+        const now = await byName(lakekeeper, inputs.name);
+        if (now === undefined) throw error;
+        return adopt(http, now, inputs);
+      }
+    });
+  },
+
+  async read(id, props) {
+    return readOrKeep(id, props, () =>
+      withCatalog(
+        props.connection,
+        async (http) => {
+          const lakekeeper = new Lakekeeper(http);
+          const found = (await byId(lakekeeper, id)) ?? (await byName(lakekeeper, props.name));
+          if (found === undefined) return {};
+          const sameId = found["warehouse-id"] === id;
+          // Another one of the same name in another place is somebody else's.
+          if (!sameId && !isInPlace(found, props)) return {};
+          const hash = sameId ? props.credentialHash : "";
+          return { id: found["warehouse-id"], props: observed(props, found, hash) };
+        },
+        BRIEFLY,
+      ),
+    );
+  },
+
+  async update(id, olds, news) {
+    return withCatalog(news.connection, async (http) => {
+      const live = await byId(new Lakekeeper(http), id);
+      if (live === undefined) {
+        throw new UserError(
+          `Warehouse "${olds.name}" (${id}) is no longer in Lakekeeper at ${news.connection.uri}, so it cannot be changed. ` +
+            "Run `pulumi up --refresh`: it notices that and makes the warehouse anew.",
+        );
+      }
+      return { outs: await converge(http, live, news, olds.credentialHash) };
+    });
+  },
+
+  async delete(id, props) {
+    await withCatalog(props.connection, (http) => removeWarehouse(http, id, props.name));
+  },
+};
+
+export default provider;
+
+function refusedChanges(name: string, before: wire.StorageProfile | undefined, after: wire.StorageProfile) {
+  if (before === undefined || hasUnknown(before) || hasUnknown(after)) return [];
+  return wire.immutableDifferences(before, after).map(({ field, from, to }) => ({
+    property: `storageProfile.${field}`,
+    reason:
+      `warehouse "${name}": ${field} cannot change from "${from}" to "${to}", since all its tables lie below it. ` +
+      "Put the old value back, or give the new place a warehouse of another name; " +
+      "with allowReplace: true this warehouse is deleted and made anew under another id, and its tables are registered again",
+  }));
+}
+
+async function byId(lakekeeper: Lakekeeper, id: string): Promise<WireWarehouse | undefined> {
+  // A 404 by id may be an old answer after a change of state; the list is not cached.
+  return (
+    (await lakekeeper.warehouse(id)) ??
+    (await lakekeeper.warehouses()).find((warehouse) => warehouse["warehouse-id"] === id)
+  );
+}
+
+async function byName(lakekeeper: Lakekeeper, name: string): Promise<WireWarehouse | undefined> {
+  const wanted = name.toLowerCase();
+  return (await lakekeeper.warehouses()).find((warehouse) => warehouse.name.toLowerCase() === wanted);
+}
+
+function isInPlace(live: WireWarehouse, inputs: WarehouseInputs): boolean {
+  const profile = wire.profileFromWire(live["storage-profile"]);
+  return profile !== undefined && wire.immutableDifferences(inputs.storageProfile, profile).length === 0;
+}
+
+async function adopt(
+  http: HttpClient,
+  existing: WireWarehouse,
+  inputs: WarehouseInputs,
+): Promise<{ id: string; outs: WarehouseOutputs }> {
+  const profile = wire.profileFromWire(existing["storage-profile"]);
+  if (profile === undefined || !isInPlace(existing, inputs)) {
+    const place = profile === undefined ? `${existing["storage-profile"].type} storage` : wire.locationOf(profile);
+    throw new UserError(
+      `Lakekeeper already has a warehouse "${existing.name}" (${existing["warehouse-id"]}), on ${place}, ` +
+        `not on ${wire.locationOf(wire.normalProfile(inputs.storageProfile))}. It was left alone: choose another name, or set the bucket and key prefix it has.`,
+    );
+  }
+  console.log(`adopting the warehouse "${existing.name}" (${existing["warehouse-id"]}), ${existing.status}`);
+  // Nobody can tell which credential it holds, so ours is stored.
+  return { id: existing["warehouse-id"], outs: await converge(http, existing, inputs, "") };
+}
+
+/** Brings a warehouse to its inputs, step by step. A failure keeps in state what the steps before it have reached. */
+async function converge(
+  http: HttpClient,
+  before: WireWarehouse,
+  inputs: WarehouseInputs,
+  storedHash: string,
+): Promise<WarehouseOutputs> {
+  const lakekeeper = new Lakekeeper(http);
+  const id = before["warehouse-id"];
+  const profile = wire.profileToWire(inputs.storageProfile);
+  const credential = wire.credentialToWire(inputs.storageCredential);
+  const hash = wire.credentialHash(inputs.storageCredential);
+  const live = structuredClone(before);
+  let hashNow =
+    before["storage-credential-type"]?.["credential-type"] === credential["credential-type"] ? storedHash : "";
+
+  try {
+    if (live.status !== "active") {
+      await lakekeeper.activateWarehouse(id);
+      live.status = "active";
+      await untilActive(http, id, live.name);
+    }
+    if (live.name !== inputs.name) {
+      await patiently(live.name, () => lakekeeper.renameWarehouse(id, inputs.name));
+      live.name = inputs.name;
+    }
+    if (!sameValue(wire.profileFromWire(live["storage-profile"]), wire.normalProfile(inputs.storageProfile))) {
+      await patiently(live.name, () => storing(inputs, () => lakekeeper.updateStorage(id, profile, credential)));
+      live["storage-profile"] = profile as WireWarehouse["storage-profile"];
+      hashNow = hash;
+    } else if (hashNow !== hash) {
+      await patiently(live.name, () => storing(inputs, () => lakekeeper.updateStorageCredential(id, credential)));
+      hashNow = hash;
+    }
+    const deleteProfile = wire.deleteProfileToWire(inputs.deleteProfile);
+    if (!sameValue(live["delete-profile"], deleteProfile)) {
+      await patiently(live.name, () => lakekeeper.updateDeleteProfile(id, deleteProfile));
+      live["delete-profile"] = deleteProfile;
+    }
+    const { protected: wanted } = inputs;
+    if (wanted !== undefined && live.protected !== wanted) {
+      await patiently(live.name, () => lakekeeper.setProtection(id, wanted));
+      live.protected = wanted;
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new PartialFailure(id, observed(inputs, live, hashNow), [error.message]);
+  }
+  return observed(inputs, live, hashNow);
+}
+
+/** Outputs that say how the warehouse is, in the words of the inputs wherever these mean the same. */
+function observed(inputs: WarehouseInputs, live: WireWarehouse, hash: string): WarehouseOutputs {
+  const wanted = wire.normalProfile(inputs.storageProfile);
+  const actual = wire.profileFromWire(live["storage-profile"]) ?? wanted;
+  const credentialIsOurs = live["storage-credential-type"]?.["credential-type"] === inputs.storageCredential.type;
+  return {
+    ...inputs,
+    name: live.name,
+    storageProfile: sameValue(actual, wanted) ? inputs.storageProfile : actual,
+    ...(sameValue(live["delete-profile"], wire.deleteProfileToWire(inputs.deleteProfile))
+      ? {}
+      : { deleteProfile: wire.deleteProfileFromWire(live["delete-profile"]) }),
+    ...(inputs.protected === undefined ? {} : { protected: live.protected }),
+    warehouseId: live["warehouse-id"],
+    location: wire.locationOf(actual),
+    status: live.status,
+    credentialHash: credentialIsOurs ? hash : "",
+  };
+}
+
+const CACHE_PATIENCE = {
+  deadlineSeconds: 150,
+  remedy: "Look at Lakekeeper's log; running the command again continues from here.",
+};
+
+/** Lakekeeper keeps a warehouse's state for up to a minute, so an activated one is not there at once. */
+async function untilActive(http: HttpClient, id: string, name: string): Promise<void> {
+  const lakekeeper = new Lakekeeper(http);
+  await waitFor(
+    async () => {
+      if ((await lakekeeper.warehouse(id))?.status !== "active")
+        return { waiting: "the management API has its old state" };
+      try {
+        await getConfig(http, name);
+        await new IcebergCatalog(http, id).namespaces();
+        return { value: true };
+      } catch (error) {
+        if (!isNoSuchWarehouse(error)) throw error;
+        return { waiting: "the catalog has its old state" };
+      }
+    },
+    { what: `warehouse "${name}" to be active everywhere in Lakekeeper`, ...CACHE_PATIENCE },
+  );
+}
+
+/** Makes a change to a warehouse that is known to be there, although a cached state may deny it for a while. */
+async function patiently(name: string, change: () => Promise<unknown>): Promise<void> {
+  await waitFor(
+    async () => {
+      try {
+        await change();
+        return { value: true };
+      } catch (error) {
+        if (!isNoSuchWarehouse(error)) throw error;
+        return { waiting: "it still answers from a state in which there was none" };
+      }
+    },
+    { what: `Lakekeeper to see warehouse "${name}"`, ...CACHE_PATIENCE },
+  );
+}
+
+const STORAGE_DELAYS_SECONDS = [2, 4, 8, 16];
+
+/** A call in which Lakekeeper tries the storage: a bucket or token made moments ago may take a while to work on R2. */
+async function storing<T>(inputs: WarehouseInputs, call: () => Promise<T>): Promise<T> {
+  const start = clock.now();
+  try {
+    return await retry(call, (error, attempt) => {
+      const delay = STORAGE_DELAYS_SECONDS[attempt - 1];
+      const tooLong = clock.now() - start > 40_000;
+      if (delay === undefined || tooLong || !isPerhapsNotThereYet(error)) return undefined;
+      console.log(`the storage does not work yet (${error.type ?? error.status}); trying again in ${delay} s`);
+      return delay * 1_000;
+    });
+  } catch (error) {
+    throw explainStorage(error, inputs.storageProfile, inputs.storageCredential);
+  }
+}
