@@ -6,7 +6,7 @@ export default tseslint.config(
   js.configs.recommended,
   tseslint.configs.recommendedTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["*.js"] } } },
+    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["*.js", "tools/engine/*.cjs"] } } },
     rules: {
       "@typescript-eslint/no-explicit-any": "error",
       "@typescript-eslint/explicit-module-boundary-types": "error",

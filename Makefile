@@ -1,0 +1,64 @@
+# `make help` lists the targets. Each one installs what it needs first, and nothing that is there already.
+
+STACK ?= local
+export STACK EMULATED YES FORMAT SHOW_SECRETS ONLY FORCE
+
+# The pinned Node.js runs everything, the engine's own child processes included.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+node := node_modules/.bin/node --disable-warning=ExperimentalWarning
+packages := node_modules/.installed-package-lock.json
+
+.DEFAULT_GOAL := help
+.PHONY: help up down preview refresh env doctor pulumi engine test lint format bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo
+	@echo "  STACK=$(STACK) chooses the stack: local needs no account; any other uses your own Pulumi login."
+	@echo "  EMULATED=1 runs another stack against emulators. YES=1 does not ask before it changes a stack."
+
+up: $(packages) ## Create or update the stack
+	@$(node) tools/pulumi.ts up
+
+down: $(packages) ## Remove the stack; tables' files stay where they are
+	@$(node) tools/pulumi.ts destroy
+
+preview: $(packages) ## Show what `make up` would change
+	@$(node) tools/pulumi.ts preview
+
+refresh: $(packages) ## Compare the engine's state with what is really there
+	@$(node) tools/pulumi.ts refresh
+
+env: $(packages) ## Print the ml-runner's environment (FORMAT=dotenv|json|export|railway SHOW_SECRETS=1)
+	@$(node) tools/env.ts
+
+doctor: $(packages) ## Verify the running catalog; exit code 1 when a check fails
+	@$(node) tools/doctor.ts
+
+pulumi: $(packages) ## Any other command of the engine (ARGS="stack export")
+	@$(node) tools/pulumi.ts $(ARGS)
+
+engine: $(packages) ## Get the Pulumi engine into the tool cache, if it is not there or on PATH
+	@$(node) tools/engine/main.ts
+
+test: lint engine ## Lint and run every test
+	@$(node) tools/python.ts >/dev/null
+	@mkdir -p .state
+	@node_modules/.bin/jest --maxWorkers=2 --json --outputFile=.state/test-results.json
+
+lint: $(packages) ## Check formatting, style and types
+	@npm run --silent lint
+
+format: $(packages) ## Format every file
+	@npm run --silent format
+
+bench: $(packages) ## Measure what the project promises (ONLY=name for one of them)
+	@$(node) tools/bench/bench.ts
+
+clean: ## Remove node_modules and .state; refuses while something is running
+	@sh tools/clean.sh
+
+# Compared by content: a checkout that only changes dates installs nothing.
+$(packages): package-lock.json
+	@cmp -s package-lock.json $@ || sh tools/install.sh
+	@cp package-lock.json $@

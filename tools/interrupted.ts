@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { commandOf } from "../platforms/local/processId.ts";
+import { run } from "./run.ts";
+import { home, project, projectName, type Stack } from "./stack.ts";
+
+/**
+ * Clears up after a run on an isolated stack that was killed: the engine leaves its lock, which stops every later run,
+ * and notes of what it was doing, which make it warn ever after. Both may go, because what this project's providers
+ * create they adopt when they find it made.
+ */
+export async function recover(stack: Stack): Promise<void> {
+  const holders = lockHolders(stack);
+  if (holders.length === 0 || (await Promise.all(holders.map(isEngineRunning))).includes(true)) return;
+
+  process.stdout.write(`An earlier run on the stack ${stack.name} was killed: clearing up after it.\n`);
+  // In the copy of the project, for the engine may write into the settings beside Pulumi.yaml.
+  const engine = (...args: string[]): Promise<string> => run("pulumi", args, { cwd: project, env: stack.environment });
+  await engine("cancel", "--yes");
+  const state = JSON.parse(await engine("stack", "export")) as { deployment: { pending_operations?: unknown } };
+  delete state.deployment.pending_operations;
+  const file = join(home, "recovered.json");
+  writeFileSync(file, JSON.stringify(state), { mode: 0o600 });
+  await engine("stack", "import", "--file", file);
+}
+
+/** The processes that hold the stack's lock; on another machine there are none, for the backend is in this checkout. */
+function lockHolders(stack: Stack): number[] {
+  const folder = join(home, "backend", ".pulumi", "locks", "organization", projectName(), stack.name);
+  let files: string[];
+  try {
+    files = readdirSync(folder);
+  } catch {
+    return [];
+  }
+  const lock = z.object({ pid: z.int() });
+  return files
+    .filter((file) => file.endsWith(".json"))
+    .map((file) => lock.parse(JSON.parse(readFileSync(join(folder, file), "utf8"))).pid);
+}
+
+/** After a reboot another program may have the pid. */
+async function isEngineRunning(pid: number): Promise<boolean> {
+  return (await commandOf(pid))?.includes("pulumi") ?? false;
+}
