@@ -138,17 +138,17 @@ const SQLITE_NOTADB = 26;
 const POSTGRES_UNDEFINED_TABLE = "42P01";
 
 function explain(error: unknown, shownUri: string): unknown {
-  if (error instanceof UserError || !(error instanceof Error)) return error;
-  const { errcode, code } = error as { errcode?: number; code?: string };
+  if (error instanceof UserError) return error;
+  const { message, errcode, code } = error as { message: string; errcode?: number; code?: string };
   if (errcode === SQLITE_NOTADB)
     return new UserError(`${shownUri} is not a SQLite database. Give the file that the writer's SqlCatalog uses.`);
-  if (code === POSTGRES_UNDEFINED_TABLE || error.message === "no such table: iceberg_tables")
+  if (code === POSTGRES_UNDEFINED_TABLE || message === "no such table: iceberg_tables")
     return new UserError(
       `${shownUri} has no table iceberg_tables, so no SqlCatalog has been made in it. ` +
         `Check that it is the database that the writer uses.`,
     );
   // An unreachable host with several addresses is an AggregateError, whose message is empty.
-  const reason = error instanceof z.ZodError ? z.prettifyError(error) : error.message || code;
+  const reason = error instanceof z.ZodError ? z.prettifyError(error) : message || code;
   return new UserError(`The SqlCatalog database ${shownUri} cannot be read: ${reason}`, { cause: error });
 }
 
