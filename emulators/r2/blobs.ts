@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { constants, copyFile, mkdir, open, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+
+/** One immutable run of bytes on disk. An object is one of them, or several that were uploaded as parts. */
+export interface Blob {
+  id: string;
+  size: number;
+}
+
+/**
+ * Files full of bytes, named by chance. A blob means nothing until a row of the index names it, so a process killed
+ * while it writes leaves no half object: only a file that the next start sweeps away.
+ */
+export class Blobs {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Writes a stream to disk as it arrives. Nothing stays when the stream fails. */
+  async write(content: AsyncIterable<Buffer>): Promise<Blob> {
+    const blob = { id: randomUUID(), size: 0 };
+    const file = createWriteStream(await this.#prepare(blob.id));
+    try {
+      await pipeline(content, file);
+    } catch (error) {
+      await this.remove([blob]);
+      throw error;
+    }
+    blob.size = file.bytesWritten;
+    return blob;
+  }
+
+  async copy(blob: Blob): Promise<Blob> {
+    const copy = { id: randomUUID(), size: blob.size };
+    await copyFile(this.#path(blob.id), await this.#prepare(copy.id), constants.COPYFILE_FICLONE);
+    return copy;
+  }
+
+  /**
+   * The bytes `start` to `end` (inclusive) of blobs laid end to end. All files are open before the first byte is given,
+   * so a reader is not disturbed by the object being overwritten or deleted meanwhile.
+   */
+  async read(blobs: Blob[], start: number, end: number): Promise<AsyncIterable<Buffer>> {
+    const slices: Readable[] = [];
+    let offset = 0;
+    for (const blob of blobs) {
+      const first = Math.max(start - offset, 0);
+      const last = Math.min(end - offset, blob.size - 1);
+      offset += blob.size;
+      if (first > last) continue;
+      const handle = await open(this.#path(blob.id));
+      slices.push(createReadStream("", { fd: handle, start: first, end: last }));
+    }
+    return concatenate(slices);
+  }
+
+  async remove(blobs: Blob[]): Promise<void> {
+    for (const blob of blobs) await rm(this.#path(blob.id), { force: true });
+  }
+
+  /** Deletes every blob that `isUsed` does not know. */
+  async sweep(isUsed: (id: string) => boolean): Promise<void> {
+    await mkdir(this.#directory, { recursive: true });
+    const files = await readdir(this.#directory, { recursive: true, withFileTypes: true });
+    for (const file of files) {
+      if (file.isFile() && !isUsed(file.name)) await rm(join(file.parentPath, file.name));
+    }
+  }
+
+  #path(id: string): string {
+    return join(this.#directory, id.slice(0, 2), id);
+  }
+
+  async #prepare(id: string): Promise<string> {
+    await mkdir(join(this.#directory, id.slice(0, 2)), { recursive: true });
+    return this.#path(id);
+  }
+}
+
+async function* concatenate(slices: Readable[]): AsyncGenerator<Buffer> {
+  try {
+    for (const slice of slices) for await (const chunk of slice) yield chunk as Buffer;
+  } finally {
+    for (const slice of slices) slice.destroy();
+  }
+}

@@ -1,0 +1,64 @@
+import { parseArgs } from "node:util";
+import { startR2 } from "./server.ts";
+
+const help = `Usage: node emulators/r2/main.ts serve
+
+An R2 account on loopback: S3 (path style, region auto) and STS AssumeRole at /, Cloudflare's API for temporary
+credentials under /client/v4, GET /-/health. Prints {"ready":true,"port":N} when it is ready.
+
+Environment:
+  R2_EMULATOR_DIR            folder for buckets and objects (required)
+  R2_EMULATOR_ACCOUNT_ID     id of the account (required)
+  R2_EMULATOR_TOKEN_ID       id of the account's API token, which is the S3 access key id: 32 letters or digits (required)
+  R2_EMULATOR_TOKEN_VALUE    value of that token; its SHA-256 in hex is the S3 secret access key (required)
+  R2_EMULATOR_BUCKETS        buckets to create when absent, separated by commas
+  R2_EMULATOR_PORT           port; 0 or absent for a free one
+  R2_EMULATOR_LOG            file for one JSON line a request, without secrets
+  R2_EMULATOR_SIGNED_CHUNKS  1 to accept bodies signed chunk by chunk, which R2 refuses
+`;
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { help: { type: "boolean", short: "h" } },
+});
+
+if (values.help) {
+  process.stdout.write(help);
+} else if (positionals.length !== 1 || positionals[0] !== "serve") {
+  process.stderr.write(help);
+  process.exitCode = 2;
+} else {
+  await serve();
+}
+
+async function serve(): Promise<void> {
+  const { R2_EMULATOR_LOG: requestLog } = process.env;
+  const r2 = await startR2({
+    port: Number(process.env["R2_EMULATOR_PORT"] ?? "0"),
+    directory: required("R2_EMULATOR_DIR"),
+    accountId: required("R2_EMULATOR_ACCOUNT_ID"),
+    tokens: [
+      {
+        id: required("R2_EMULATOR_TOKEN_ID"),
+        value: required("R2_EMULATOR_TOKEN_VALUE"),
+        permission: "admin-read-write",
+      },
+    ],
+    buckets: (process.env["R2_EMULATOR_BUCKETS"] ?? "").split(",").filter((name) => name !== ""),
+    signedChunks: process.env["R2_EMULATOR_SIGNED_CHUNKS"] === "1",
+    ...(requestLog === undefined ? {} : { requestLog }),
+  });
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.once(signal, () => void r2.close().then(() => process.exit(0)));
+  }
+  process.stdout.write(`${JSON.stringify({ ready: true, port: r2.port })}\n`);
+}
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === "") {
+    process.stderr.write(`${name} is not set; see --help.\n`);
+    process.exit(2);
+  }
+  return value;
+}
