@@ -1,0 +1,103 @@
+import { createRemoteJWKSet, type JWTPayload, jwtVerify } from "jose";
+import { request } from "undici";
+import { CatalogError } from "../http/errors.ts";
+import type { OpenIdSettings } from "../settings.ts";
+
+export interface Identity {
+  /** `oidc~<subject>`. */
+  readonly userId: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly kind: "human" | "application";
+}
+
+const leewaySeconds = 60;
+const refreshMilliseconds = 3_600_000;
+
+function text(claims: JWTPayload, name: string): string | undefined {
+  const value = claims[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** What a token says about its owner. A name makes a human, a client id without one an application. */
+function describe(claims: JWTPayload, subject: string): Pick<Identity, "name" | "email" | "kind"> {
+  const parts = [text(claims, "given_name"), text(claims, "family_name")].filter((part) => part !== undefined);
+  const humanName = text(claims, "name") ?? (parts.length > 0 ? parts.join(" ") : undefined);
+  const appName = text(claims, "app_displayname") ?? text(claims, "preferred_username") ?? text(claims, "client_id");
+  const application =
+    claims["idtyp"] === "app" ||
+    (humanName === undefined && (text(claims, "app_displayname") ?? text(claims, "client_id")) !== undefined);
+  return {
+    name: (application ? appName : humanName) ?? text(claims, "preferred_username") ?? subject,
+    email: text(claims, "email") ?? null,
+    kind: application ? "application" : "human",
+  };
+}
+
+function missing(): CatalogError {
+  return new CatalogError(401, "MissingAuthorizationHeader", "Missing Authorization Header");
+}
+
+function failed(): CatalogError {
+  return new CatalogError(401, "AuthenticationFailed", "Authentication failed");
+}
+
+/** Verifies JWTs of one OpenID provider: signature by its JWKS, issuer, expiry, and the audience when one is set. */
+export class Authenticator {
+  private readonly settings: OpenIdSettings;
+  private readonly issuers: string[];
+  private readonly keys: ReturnType<typeof createRemoteJWKSet>;
+
+  private constructor(settings: OpenIdSettings, issuer: string, jwksUri: string) {
+    this.settings = settings;
+    this.issuers = [issuer, ...settings.additionalIssuers];
+    // Fetched when first needed; an unknown key id asks again at once.
+    this.keys = createRemoteJWKSet(new URL(jwksUri), {
+      cacheMaxAge: refreshMilliseconds,
+      cooldownDuration: 0,
+      timeoutDuration: 10_000,
+    });
+  }
+
+  /** Reads the provider's discovery document once. Throws when it cannot be had: the server must not start without it. */
+  static async discover(settings: OpenIdSettings): Promise<Authenticator> {
+    const url = `${settings.providerUri.replace(/\/?$/, "/")}.well-known/openid-configuration`;
+    const problem = `Failed to create required OIDC authenticator for oidc (${settings.providerUri}): Failed to fetch openid configuration from ${url}`;
+    try {
+      const { statusCode, body } = await request(url, { headersTimeout: 10_000 });
+      const document = JSON.parse(await body.text()) as { issuer?: unknown; jwks_uri?: unknown };
+      if (statusCode !== 200) throw new Error(`HTTP status ${statusCode}`);
+      if (typeof document.issuer !== "string" || typeof document.jwks_uri !== "string")
+        throw new Error("missing field `issuer` or `jwks_uri`");
+      return new Authenticator(settings, document.issuer, document.jwks_uri);
+    } catch (error) {
+      throw new Error(`${problem}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    }
+  }
+
+  /** Throws 401 MissingAuthorizationHeader, or 401 AuthenticationFailed whatever is wrong with the token. */
+  async authenticate(header: string | undefined): Promise<Identity> {
+    if (header === undefined) throw missing();
+    const token = /^Bearer\s+(.+)$/i.exec(header)?.[1];
+    if (token === undefined) throw failed();
+    let claims: JWTPayload;
+    try {
+      const verified = await jwtVerify(token, this.keys, { clockTolerance: leewaySeconds, requiredClaims: ["exp"] });
+      claims = verified.payload;
+    } catch {
+      throw failed();
+    }
+    const audience = [claims.aud ?? []].flat();
+    const accepted = this.settings.audience;
+    if (!this.issuers.includes(claims.iss ?? "")) throw failed();
+    // A token without any audience passes: seen with Lakekeeper 0.13.3.
+    if (accepted.length > 0 && audience.length > 0 && !audience.some((name) => accepted.includes(name))) throw failed();
+    if (this.settings.scope !== undefined && !(text(claims, "scope") ?? "").split(" ").includes(this.settings.scope))
+      throw failed();
+    const subject = this.settings.subjectClaims
+      .map((claim) => text(claims, claim))
+      .find((value) => value !== undefined);
+    if (subject === undefined) throw failed();
+    return { userId: `oidc~${subject}`, ...describe(claims, subject) };
+  }
+}

@@ -1,0 +1,65 @@
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
+import { CatalogError } from "../http/errors.ts";
+import { type Json, parseJson, stringifyJson } from "../http/json.ts";
+import { JsonScanner, JsonSyntaxError } from "../http/jsonScanner.ts";
+import { IoError, type IoKind, type S3Client } from "../storage/s3.ts";
+import { type Metadata, readMetadata } from "./metadata.ts";
+
+const statusOf: Record<IoKind, number> = { NotFound: 400, PermissionDenied: 412, RateLimited: 412, Unexpected: 500 };
+
+/** A storage failure as the catalog's clients see it. */
+export function ioRefusal(error: unknown): unknown {
+  if (!(error instanceof IoError)) return error;
+  return new CatalogError(statusOf[error.kind], error.kind, error.message, ["Lakekeeper IO operation failed."]);
+}
+
+function unreadable(reason: string): CatalogError {
+  return new CatalogError(400, "Deserialization", `Failed to deserialize table metadata: ${reason}`);
+}
+
+/** Only the name tells whether a metadata file is compressed. */
+function isCompressed(location: string): boolean {
+  return location.endsWith(".gz.metadata.json");
+}
+
+function parse(text: string): Json {
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    try {
+      new JsonScanner(text).scan();
+    } catch (error) {
+      if (error instanceof JsonSyntaxError) throw unreadable(error.message);
+    }
+    throw unreadable(String(cause));
+  }
+}
+
+/** Reads table metadata. Throws 400 NotFound, Deserialization, 412 PermissionDenied, 424 FileDecompression. */
+export async function readMetadataFile(client: S3Client, location: string): Promise<Metadata> {
+  let content: Buffer;
+  try {
+    await client.head(location);
+    content = await client.read(location);
+  } catch (error) {
+    throw ioRefusal(error);
+  }
+  if (isCompressed(location)) {
+    content = await promisify(gunzip)(content).catch(() => {
+      const problem = "Failed to finish decompressing file";
+      throw new CatalogError(424, "FileDecompression", `${problem}: ${problem}: invalid gzip header`);
+    });
+  }
+  const metadata = readMetadata(parse(content.toString()));
+  if (metadata === undefined) throw unreadable("data did not match any variant of untagged enum TableMetadataEnum");
+  return metadata;
+}
+
+/** Writes table metadata as the catalog does: compressed JSON. */
+export async function writeMetadataFile(client: S3Client, location: string, metadata: Metadata): Promise<void> {
+  const content = await promisify(gzip)(stringifyJson(metadata));
+  await client.write(location, content).catch((error: unknown) => {
+    throw ioRefusal(error);
+  });
+}

@@ -1,0 +1,187 @@
+import { type Answer, type Call, noContent, ok, type Route } from "../http/call.ts";
+import { CatalogError, PlainTextError } from "../http/errors.ts";
+import { nextPage, readPage } from "../http/paging.ts";
+import { boolean, list as listOf, mapOf, maybe, optional, string, struct } from "../http/shape.ts";
+import { isBelow } from "../storage/location.ts";
+import { baseLocation } from "../storage/profile.ts";
+import {
+  deleteNamespaces,
+  getNamespace,
+  insertNamespace,
+  listNamespaces,
+  type Namespace,
+  namespaceContent,
+  namespaceTree,
+  setNamespaceProperties,
+} from "../store/namespaces.ts";
+import { rfc3339 } from "../store/time.ts";
+import type { Warehouse } from "../store/warehouses.ts";
+import { dropTabular } from "./drop.ts";
+import { checkNamespace, splitNamespace, warehouseOf } from "./scope.ts";
+
+const managed = ["namespace_id", "location"];
+
+/** Properties as answers show them: with the id, and the place new tables go to. */
+function show(warehouse: Warehouse, namespace: Namespace): object {
+  return {
+    namespace: namespace.name,
+    properties: { location: baseLocation(warehouse.profile), ...namespace.properties, namespace_id: namespace.id },
+  };
+}
+
+function checkProperties(warehouse: Warehouse, properties: Record<string, string>): Record<string, string> {
+  const base = baseLocation(warehouse.profile);
+  const location = properties["location"]?.replace(/\/+$/, "");
+  if (location === undefined) return properties;
+  if (location !== base && !isBelow(location, base))
+    throw new CatalogError(
+      400,
+      "InvalidLocation",
+      `Provided location ${location} is not a valid sublocation of the storage profile ${base}.`,
+    );
+  return { ...properties, location };
+}
+
+const createRequest = struct("CreateNamespaceRequest", {
+  namespace: listOf(string),
+  properties: maybe(mapOf(string)),
+});
+
+async function create(call: Call): Promise<Answer> {
+  const { settings, database } = call.catalog;
+  const { namespace: name, properties } = call.body(createRequest);
+  // Seen with Lakekeeper 0.13.3: it does not expect this and crashes in the middle of the request.
+  if (name.length === 0) throw new PlainTextError(500, "Service panicked");
+  checkNamespace(name);
+  if (name.some((part) => part.includes("+")))
+    throw new CatalogError(400, "InvalidNamespace", "Namespace cannot contain '+' character.");
+  if (settings.reservedNamespaces.includes(name[0]!.toLowerCase()))
+    throw new CatalogError(400, "ReservedNamespace", "Namespace is reserved for internal use.");
+  const warehouse = await warehouseOf(call);
+  const checked = checkProperties(warehouse, properties ?? {});
+  const created = await database.transaction(async (client) => {
+    if (name.length > 1) await getNamespace(client, warehouse.id, name.slice(0, -1));
+    return insertNamespace(client, warehouse.id, name, checked);
+  });
+  return ok(show(warehouse, created));
+}
+
+async function list(call: Call): Promise<Answer> {
+  const { settings, database } = call.catalog;
+  const warehouse = await warehouseOf(call);
+  const wanted = call.query.get("parent") ?? "";
+  const parent = wanted === "" ? [] : splitNamespace(wanted);
+  if (parent.length > 0) await getNamespace(database.read, warehouse.id, parent);
+  const page = readPage(call.query, { max: settings.pageSizeMax });
+  const found = await listNamespaces(database.read, warehouse.id, parent, page);
+  const withIds = call.flag("returnUuids", false) ? { "namespace-uuids": found.map((namespace) => namespace.id) } : {};
+  return ok({ namespaces: found.map((namespace) => namespace.name), ...withIds, ...nextPage(page, found) });
+}
+
+async function find(call: Call): Promise<{ warehouse: Warehouse; namespace: Namespace }> {
+  const name = splitNamespace(call.param("namespace"));
+  const warehouse = await warehouseOf(call);
+  return { warehouse, namespace: await getNamespace(call.catalog.database.read, warehouse.id, name) };
+}
+
+async function get(call: Call): Promise<Answer> {
+  const { warehouse, namespace } = await find(call);
+  return ok(show(warehouse, namespace));
+}
+
+async function head(call: Call): Promise<Answer> {
+  await find(call);
+  return noContent;
+}
+
+const propertiesRequest = struct("UpdateNamespacePropertiesRequest", {
+  removals: maybe(listOf(string)),
+  updates: maybe(mapOf(string)),
+});
+
+async function updateProperties(call: Call): Promise<Answer> {
+  const request = call.body(propertiesRequest);
+  const removals = request.removals ?? [];
+  const updates = request.updates ?? {};
+  const both = removals.find((key) => key in updates);
+  if (both !== undefined)
+    throw new CatalogError(
+      422,
+      "InvalidNamespacePropertiesUpdate",
+      `Property '${both}' cannot be both updated and removed`,
+    );
+  const fixed = [...removals, ...Object.keys(updates)].find((key) => managed.includes(key));
+  if (fixed !== undefined)
+    throw new CatalogError(400, "InvalidNamespaceProperty", `Namespace property '${fixed}' cannot be changed.`);
+  const { namespace } = await find(call);
+  const missing = removals.filter((key) => !(key in namespace.properties));
+  const kept = Object.entries(namespace.properties).filter(([key]) => !removals.includes(key));
+  await setNamespaceProperties(call.catalog.database.write, namespace.id, { ...Object.fromEntries(kept), ...updates });
+  return ok({
+    updated: Object.keys(updates),
+    removed: removals.filter((key) => key in namespace.properties),
+    ...(missing.length > 0 ? { missing } : {}),
+  });
+}
+
+async function remove(call: Call): Promise<Answer> {
+  const { database, tasks } = call.catalog;
+  const recursive = call.flag("recursive", false);
+  const force = call.flag("force", false);
+  const purge = call.flag("purge", false);
+  const { warehouse, namespace } = await find(call);
+  const detail = "Error dropping Namespace in catalog";
+  const dotted = namespace.name.join(".");
+  await database.transaction(async (client) => {
+    if (namespace.protected && !force)
+      throw new CatalogError(409, "NamespaceProtected", `Namespace '${dotted}' is protected and force flag not set.`, [
+        detail,
+      ]);
+    const content = await namespaceContent(client, warehouse.id, namespace.name);
+    if (!recursive && content.tabulars + content.softDeleted + content.children > 0)
+      throw new CatalogError(409, "NamespaceNotEmptyException", `Namespace with name '${dotted}' is not empty.`, [
+        `Contains ${content.tabulars} tables/views/generic tables, ${content.softDeleted} soft-deleted tables/views/generic tables and ${content.children} child namespaces.`,
+        "Use 'recursive' flag to delete all content.",
+        detail,
+      ]);
+    const ids = await namespaceTree(client, warehouse.id, namespace.name);
+    const { rows } = await client.query<{ id: string; location: string }>(
+      "SELECT tabular_id AS id, location FROM tabular WHERE namespace_id = ANY($1)",
+      [ids],
+    );
+    for (const tabular of rows) await dropTabular(client, warehouse, tabular, { purge, hard: true });
+    await deleteNamespaces(client, ids);
+  });
+  tasks.wake();
+  return noContent;
+}
+
+const protectionRequest = struct("SetProtectionRequest", { protected: boolean, recursive: optional(boolean, false) });
+
+async function setProtection(call: Call): Promise<Answer> {
+  const request = call.body(protectionRequest);
+  const { rows } = await call.catalog.database.write.query<{ at: string }>(
+    `UPDATE namespace SET protected = $3, updated_at = clock_timestamp() WHERE warehouse_id = $1 AND namespace_id = $2
+     RETURNING ${rfc3339("updated_at")} AS at`,
+    [call.param("id"), call.param("namespaceId"), request.protected],
+  );
+  if (rows[0] === undefined)
+    throw new CatalogError(
+      404,
+      "NoSuchNamespaceException",
+      `Namespace with id '${call.param("namespaceId")}' does not exist`,
+    );
+  return ok({ protected: request.protected, updated_at: rows[0].at });
+}
+
+const namespaces = "/catalog/v1/:prefix/namespaces";
+
+export const namespaceRoutes: readonly Route[] = [
+  { method: "POST", path: namespaces, handle: create },
+  { method: "GET", path: namespaces, handle: list },
+  { method: "GET", path: `${namespaces}/:namespace`, handle: get },
+  { method: "HEAD", path: `${namespaces}/:namespace`, handle: head },
+  { method: "DELETE", path: `${namespaces}/:namespace`, handle: remove },
+  { method: "POST", path: `${namespaces}/:namespace/properties`, handle: updateProperties },
+  { method: "POST", path: "/management/v1/warehouse/:id/namespace/:namespaceId/protection", handle: setProtection },
+];

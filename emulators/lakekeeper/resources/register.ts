@@ -1,0 +1,100 @@
+import { type Answer, type Call, ok, type Route } from "../http/call.ts";
+import { CatalogError } from "../http/errors.ts";
+import { stringifyJson } from "../http/json.ts";
+import { boolean, optional, string, struct } from "../http/shape.ts";
+import { unsupportedProperty } from "../iceberg/metadata.ts";
+import { readMetadataFile } from "../iceberg/metadataFile.ts";
+import { isUuid, uuid7 } from "../ids.ts";
+import { isBelow } from "../storage/location.ts";
+import { baseLocation, type StorageProfile } from "../storage/profile.ts";
+import { longLivedKeys, s3Client } from "../storage/vending.ts";
+import { getNamespace } from "../store/namespaces.ts";
+import { deleteTabular, getTabular, insertTabular } from "../store/tabulars.ts";
+import { entityTag, tableAccess, tablePath } from "./access.ts";
+import { splitNamespace, warehouseOf } from "./scope.ts";
+import { loadResult } from "./tables.ts";
+
+/** Throws 400 InvalidLocation unless the place lies strictly inside the warehouse. */
+export function requireInside(location: string, profile: StorageProfile): void {
+  const base = baseLocation(profile);
+  const known = profile["allow-alternative-protocols"] === true ? location.replace(/^s3[an]:/, "s3:") : location;
+  if (!isBelow(known, base))
+    throw new CatalogError(
+      400,
+      "InvalidLocation",
+      `Provided location ${location} is not a valid sublocation of the storage profile ${base}.`,
+    );
+}
+
+export function requireSupported(properties: Parameters<typeof unsupportedProperty>[0]): void {
+  const property = unsupportedProperty(properties);
+  if (property !== undefined)
+    throw new CatalogError(409, "FailedToSetProperties", `Properties contain unsupported property: '${property}'`);
+}
+
+const registerRequest = struct("RegisterTableRequest", {
+  name: string,
+  "metadata-location": string,
+  overwrite: optional(boolean, false),
+});
+
+async function register(call: Call): Promise<Answer> {
+  const { database, secrets } = call.catalog;
+  const request = call.body(registerRequest);
+  const metadataLocation = request["metadata-location"];
+  const name = splitNamespace(call.param("namespace"));
+  const warehouse = await warehouseOf(call);
+  if (request.name === "") throw new CatalogError(400, "TableNameEmpty", "Table name cannot be empty");
+  const namespace = await getNamespace(database.read, warehouse.id, name);
+  requireInside(metadataLocation, warehouse.profile);
+  const client = s3Client(warehouse.profile, longLivedKeys(await secrets.read(warehouse.secretId)));
+  const metadata = await readMetadataFile(client, metadataLocation);
+  requireInside(metadata.location, warehouse.profile);
+  requireSupported(metadata["properties"]);
+  if (!warehouse.formatVersions.includes(metadata["format-version"]))
+    throw new CatalogError(
+      400,
+      "FormatVersionNotAllowed",
+      `Format version ${metadata["format-version"]} is not allowed in this warehouse.`,
+    );
+  const id = isUuid(metadata["table-uuid"]) ? metadata["table-uuid"] : uuid7();
+  const table = {
+    warehouseId: warehouse.id,
+    id,
+    namespaceId: namespace.id,
+    kind: "table" as const,
+    name: request.name,
+    location: metadata.location,
+    metadataLocation,
+    metadata: stringifyJson({ ...metadata, "table-uuid": id }),
+  };
+  const access = await database.transaction(async (transaction) => {
+    if (request.overwrite) await replace(transaction, warehouse.id, name, request.name);
+    await insertTabular(transaction, table);
+    // Keys are vended before the table exists, whatever the client asked for: without them it is not registered.
+    const target = { id, location: metadata.location, path: tablePath(name, request.name) };
+    return tableAccess(call, warehouse, target, { clientManaged: false, vended: true, signing: false });
+  });
+  return ok(loadResult(table, access.config), { etag: entityTag(metadataLocation) });
+}
+
+/** Forgets the table of that name, if there is one; its files stay. */
+async function replace(
+  client: Parameters<typeof getTabular>[0],
+  warehouseId: string,
+  namespace: readonly string[],
+  name: string,
+): Promise<void> {
+  const current = await getTabular(client, "table", warehouseId, namespace, name, true).catch((error: unknown) => {
+    if (error instanceof CatalogError && error.status === 404) return undefined;
+    throw error;
+  });
+  if (current === undefined) return;
+  if (current.protected)
+    throw new CatalogError(409, "TabularProtected", "Table is protected. Cannot overwrite protected table.");
+  await deleteTabular(client, warehouseId, current.id);
+}
+
+export const registerRoutes: readonly Route[] = [
+  { method: "POST", path: "/catalog/v1/:prefix/namespaces/:namespace/register", handle: register },
+];

@@ -1,0 +1,33 @@
+import type { Call } from "../http/call.ts";
+import { CatalogError } from "../http/errors.ts";
+import { isUuid } from "../ids.ts";
+import type { Warehouse } from "../store/warehouses.ts";
+
+const maxDepth = 5;
+
+/** The warehouse a catalog path begins with. Throws 400 WarehouseIdIsNotUUID and 404 NoSuchWarehouseException. */
+export function warehouseOf(call: Call): Promise<Warehouse> {
+  const prefix = call.param("prefix");
+  // The literal `{s}` is how Lakekeeper 0.13.3 words it.
+  if (!isUuid(prefix))
+    throw new CatalogError(400, "WarehouseIdIsNotUUID", "Provided WarehouseId is not a valid UUID. Got: {s}");
+  return call.catalog.warehouses.active(prefix.toLowerCase());
+}
+
+/** The levels of a namespace in a path or query, which the unit separator joins. */
+export function splitNamespace(text: string): string[] {
+  const name = text.split("\u001f");
+  checkNamespace(name);
+  return name;
+}
+
+/** Throws 400 for names no namespace can have. */
+export function checkNamespace(name: readonly string[]): void {
+  const detail = [`Namespace: NamespaceIdent([${name.map((part) => JSON.stringify(part)).join(", ")}])`];
+  if (name.length > maxDepth)
+    throw new CatalogError(400, "NamespaceDepthExceeded", `Namespace exceeds maximum depth of ${maxDepth}`, detail);
+  if (name.some((part) => part.includes(".")))
+    throw new CatalogError(400, "NamespacePartContainsDot", "Namespace parts cannot contain '.'", detail);
+  if (name.some((part) => part === ""))
+    throw new CatalogError(400, "NamespacePartEmpty", "Namespace parts cannot be empty", detail);
+}

@@ -1,0 +1,255 @@
+import { type Answer, type Call, noContent, ok, type Route } from "../http/call.ts";
+import { CatalogError, PlainTextError } from "../http/errors.ts";
+import { boolean, i64, list as listOf, maybe, optional, string, struct, tagged } from "../http/shape.ts";
+import { isUuid } from "../ids.ts";
+import { type StorageCredential, storageCredential } from "../storage/credential.ts";
+import {
+  checkProfileUpdate,
+  keepSticky,
+  normaliseProfile,
+  profilesOverlap,
+  type StorageProfile,
+  storageProfile,
+} from "../storage/profile.ts";
+import { validateStorage } from "../storage/validation.ts";
+import {
+  deleteWarehouse,
+  findWarehouse,
+  insertWarehouse,
+  listWarehouses,
+  noSuchWarehouse,
+  updateWarehouse,
+  type Warehouse,
+  type WarehouseChange,
+  type WarehouseStatus,
+} from "../store/warehouses.ts";
+
+const deleteProfile = tagged("type", {
+  hard: struct("Hard", {}),
+  soft: struct("Soft", { "expiration-seconds": i64 }),
+});
+
+/** The full answer about a warehouse; of the credential only the kind is ever shown. */
+function show(warehouse: Warehouse): object {
+  return {
+    id: warehouse.id,
+    "warehouse-id": warehouse.id,
+    name: warehouse.name,
+    "project-id": warehouse.projectId,
+    "storage-profile": warehouse.profile,
+    "storage-credential-type":
+      warehouse.credentialType === null ? null : { type: "s3", "credential-type": warehouse.credentialType },
+    "delete-profile": warehouse.deleteProfile,
+    status: warehouse.status,
+    protected: warehouse.protected,
+    "managed-by": "self-managed",
+    "allowed-format-versions": warehouse.formatVersions,
+    "updated-at": warehouse.updatedAt,
+  };
+}
+
+function warehouseId(call: Call): string {
+  const id = call.param("id");
+  if (!isUuid(id))
+    throw new PlainTextError(400, `Invalid URL: Cannot parse \`id\` with value \`${id}\`: UUID parsing failed`);
+  return id.toLowerCase();
+}
+
+function checkName(name: string): void {
+  if (name === "") throw new CatalogError(400, "EmptyWarehouseName", "Warehouse name cannot be empty");
+  if (name.length > 128)
+    throw new CatalogError(400, "WarehouseNameTooLong", "Warehouse must be shorter than 128 chars");
+}
+
+async function tryStorage(call: Call, profile: StorageProfile, credential: StorageCredential | null): Promise<void> {
+  const { settings } = call.catalog;
+  if (!settings.skipStorageValidation) await validateStorage(profile, credential, settings.standin.cloudflareApi);
+}
+
+const createRequest = struct("CreateWarehouseRequest", {
+  "warehouse-name": string,
+  "project-id": maybe(string),
+  "storage-profile": storageProfile,
+  "storage-credential": maybe(storageCredential),
+  "delete-profile": optional(deleteProfile, { type: "hard" as const }),
+});
+
+async function create(call: Call): Promise<Answer> {
+  const { database, secrets, warehouses } = call.catalog;
+  const request = call.body(createRequest);
+  const projectId = request["project-id"] ?? call.projectId();
+  const credential = request["storage-credential"];
+  checkName(request["warehouse-name"]);
+  const profile = normaliseProfile(request["storage-profile"], credential);
+  await tryStorage(call, profile, credential);
+  const created = await database.transaction(async (client) => {
+    // Two creations must not both find the place free.
+    await client.query("SELECT 1 FROM project WHERE project_id = $1 FOR UPDATE", [projectId]);
+    const others = await listWarehouses(client, projectId, ["active", "inactive"]);
+    const overlapping = others.find((other) => profilesOverlap(other.profile, profile));
+    if (overlapping !== undefined) {
+      const message = `Storage profile overlaps with existing warehouse ${overlapping.name}`;
+      throw new CatalogError(400, "CreateWarehouseStorageProfileOverlap", message);
+    }
+    return insertWarehouse(client, {
+      projectId,
+      name: request["warehouse-name"],
+      profile,
+      credentialType: credential?.["credential-type"] ?? null,
+      secretId: credential === null ? null : await secrets.insert(client, credential),
+      deleteProfile: request["delete-profile"],
+    });
+  });
+  warehouses.put(created);
+  return { ...ok(show(created)), status: 201 };
+}
+
+function wantedStatuses(query: URLSearchParams): WarehouseStatus[] {
+  const plain = query.get("warehouseStatus");
+  if (plain !== null)
+    throw new PlainTextError(
+      400,
+      `Failed to deserialize query string: warehouseStatus: invalid type: string ${JSON.stringify(plain)}, expected a sequence`,
+    );
+  const wanted = query.getAll("warehouseStatus[]");
+  for (const status of wanted)
+    if (status !== "active" && status !== "inactive")
+      throw new PlainTextError(
+        400,
+        `Failed to deserialize query string: warehouseStatus[0]: unknown variant \`${status}\`, expected \`active\` or \`inactive\``,
+      );
+  return wanted.length > 0 ? (wanted as WarehouseStatus[]) : ["active"];
+}
+
+async function list(call: Call): Promise<Answer> {
+  const projectId = call.query.get("projectId") ?? call.projectId();
+  const found = await listWarehouses(call.catalog.database.read, projectId, wantedStatuses(call.query));
+  return ok({ warehouses: found.map(show) });
+}
+
+async function get(call: Call): Promise<Answer> {
+  const id = warehouseId(call);
+  const warehouse = await findWarehouse(call.catalog.database.read, id);
+  if (warehouse === undefined) throw noSuchWarehouse(id);
+  return ok(show(warehouse));
+}
+
+/** Changes a warehouse and what this process remembers of it. */
+async function change(call: Call, id: string, what: WarehouseChange): Promise<Answer> {
+  const updated = await updateWarehouse(call.catalog.database.write, id, what);
+  call.catalog.warehouses.put(updated);
+  return ok(show(updated));
+}
+
+const renameRequest = struct("RenameWarehouseRequest", { "new-name": string });
+
+async function rename(call: Call): Promise<Answer> {
+  const name = call.body(renameRequest)["new-name"];
+  checkName(name);
+  return change(call, warehouseId(call), { name });
+}
+
+async function setStatus(call: Call, status: WarehouseStatus): Promise<Answer> {
+  await updateWarehouse(call.catalog.database.write, warehouseId(call), { status });
+  return { status: 200 };
+}
+
+/** Replaces profile and credential together; the old credential is gone even when no new one is given. */
+async function replaceStorage(
+  call: Call,
+  current: Warehouse,
+  profile: StorageProfile,
+  credential: StorageCredential | null,
+): Promise<Answer> {
+  const { database, secrets, warehouses } = call.catalog;
+  await tryStorage(call, profile, credential);
+  const updated = await database.transaction(async (client) => {
+    const secretId = credential === null ? null : await secrets.insert(client, credential);
+    const result = await updateWarehouse(client, current.id, {
+      storage_profile: profile,
+      credential_type: credential?.["credential-type"] ?? null,
+      secret_id: secretId,
+    });
+    if (current.secretId !== null) await secrets.delete(client, current.secretId);
+    return result;
+  });
+  warehouses.put(updated);
+  return ok(show(updated));
+}
+
+const storageRequest = struct("UpdateWarehouseStorageRequest", {
+  "storage-profile": storageProfile,
+  "storage-credential": maybe(storageCredential),
+});
+
+async function updateStorage(call: Call): Promise<Answer> {
+  const request = call.body(storageRequest);
+  const credential = request["storage-credential"];
+  const current = await call.catalog.warehouses.activeNow(warehouseId(call));
+  const profile = keepSticky(current.profile, normaliseProfile(request["storage-profile"], credential));
+  checkProfileUpdate(current.profile, profile);
+  return replaceStorage(call, current, profile, credential);
+}
+
+const credentialRequest = struct("UpdateWarehouseCredentialRequest", {
+  "new-storage-credential": maybe(storageCredential),
+});
+
+async function updateCredential(call: Call): Promise<Answer> {
+  const credential = call.body(credentialRequest)["new-storage-credential"];
+  const current = await call.catalog.warehouses.activeNow(warehouseId(call));
+  return replaceStorage(call, current, normaliseProfile(current.profile, credential), credential);
+}
+
+const deleteProfileRequest = struct("UpdateWarehouseDeleteProfileRequest", { "delete-profile": deleteProfile });
+
+async function updateDeleteProfile(call: Call): Promise<Answer> {
+  const profile = call.body(deleteProfileRequest)["delete-profile"];
+  const { id } = await call.catalog.warehouses.active(warehouseId(call));
+  return change(call, id, { delete_profile: profile });
+}
+
+const protectionRequest = struct("SetProtectionRequest", { protected: boolean });
+
+async function setProtection(call: Call): Promise<Answer> {
+  const request = call.body(protectionRequest);
+  const { database, warehouses } = call.catalog;
+  const updated = await updateWarehouse(database.write, warehouseId(call), { protected: request.protected });
+  warehouses.put(updated);
+  return ok({ protected: updated.protected, updated_at: updated.updatedAt });
+}
+
+const formatVersionRequest = struct("UpdateFormatVersionPolicyRequest", { "allowed-format-versions": listOf(i64) });
+
+async function setFormatVersions(call: Call): Promise<Answer> {
+  const versions = call.body(formatVersionRequest)["allowed-format-versions"];
+  return change(call, warehouseId(call), { format_versions: versions });
+}
+
+async function remove(call: Call): Promise<Answer> {
+  const id = warehouseId(call);
+  const force = call.flag("force", false);
+  await call.catalog.database.transaction(async (client) => {
+    const deleted = await deleteWarehouse(client, id, force);
+    if (deleted.secretId !== null) await call.catalog.secrets.delete(client, deleted.secretId);
+  });
+  call.catalog.warehouses.forget(id);
+  return noContent;
+}
+
+const warehouse = "/management/v1/warehouse/:id";
+
+export const warehouseRoutes: readonly Route[] = [
+  { method: "POST", path: "/management/v1/warehouse", handle: create },
+  { method: "GET", path: "/management/v1/warehouse", handle: list },
+  { method: "GET", path: warehouse, handle: get },
+  { method: "DELETE", path: warehouse, handle: remove },
+  { method: "POST", path: `${warehouse}/rename`, handle: rename },
+  { method: "POST", path: `${warehouse}/activate`, handle: (call) => setStatus(call, "active") },
+  { method: "POST", path: `${warehouse}/deactivate`, handle: (call) => setStatus(call, "inactive") },
+  { method: "POST", path: `${warehouse}/storage`, handle: updateStorage },
+  { method: "POST", path: `${warehouse}/storage-credential`, handle: updateCredential },
+  { method: "POST", path: `${warehouse}/delete-profile`, handle: updateDeleteProfile },
+  { method: "POST", path: `${warehouse}/protection`, handle: setProtection },
+  { method: "POST", path: `${warehouse}/format-version-policy`, handle: setFormatVersions },
+];

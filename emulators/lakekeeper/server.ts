@@ -1,0 +1,116 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Authenticator } from "./auth/authenticator.ts";
+import type { Catalog } from "./catalog.ts";
+import { Health } from "./health.ts";
+import type { Route } from "./http/call.ts";
+import { createListener } from "./http/listener.ts";
+import { log } from "./log.ts";
+import { configRoutes } from "./resources/config.ts";
+import { dropRoutes } from "./resources/drop.ts";
+import { namespaceRoutes } from "./resources/namespaces.ts";
+import { projectRoutes } from "./resources/projects.ts";
+import { registerRoutes } from "./resources/register.ts";
+import { readServerInfo, serverRoutes } from "./resources/server.ts";
+import { tableRoutes } from "./resources/tables.ts";
+import { userRoutes } from "./resources/users.ts";
+import { warehouseRoutes } from "./resources/warehouses.ts";
+import { isUnsafeKey, readSettings, type Environment, type Settings } from "./settings.ts";
+import { CredentialCache } from "./storage/vending.ts";
+import { Database } from "./store/database.ts";
+import { migrate } from "./store/schema.ts";
+import { SecretStore } from "./store/secrets.ts";
+import { WarehouseCache } from "./store/warehouseCache.ts";
+import { TaskWorker } from "./tasks.ts";
+
+const routes: readonly Route[] = [
+  ...serverRoutes,
+  ...projectRoutes,
+  ...userRoutes,
+  ...warehouseRoutes,
+  ...configRoutes,
+  ...namespaceRoutes,
+  ...tableRoutes,
+  ...registerRoutes,
+  ...dropRoutes,
+];
+
+export interface RunningServer {
+  readonly port: number;
+  readonly url: string;
+  /** Answers what is under way, finishes the task at work, then closes the database. */
+  close(): Promise<void>;
+}
+
+async function listen(server: Server, port: number, address: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, address, () => resolve());
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Opens pools, checks the database, finds the OpenID provider, and only then opens the port. */
+export async function serve(settings: Settings): Promise<RunningServer> {
+  if (isUnsafeKey(settings))
+    log(
+      "WARN",
+      "lakekeeper",
+      "THIS IS UNSAFE! Using default encryption key for secrets in postgres, please set a proper key using LAKEKEEPER__PG_ENCRYPTION_KEY environment variable.",
+    );
+  const database = await Database.open(settings.database);
+  try {
+    const info = await readServerInfo(database.read);
+    if (!info.openForBootstrap && !info.termsAccepted)
+      throw new Error("The catalog was bootstrapped, but the terms of use were not accepted.");
+    log("INFO", "lakekeeper::serve", "Using AllowAll authorizer");
+    const authenticator = settings.openId === undefined ? undefined : await Authenticator.discover(settings.openId);
+    if (authenticator === undefined)
+      log("WARN", "lakekeeper::serve", "Authentication is disabled. This is not suitable for production!");
+    const secrets = new SecretStore(database, settings.encryptionKey);
+    const catalog: Catalog = {
+      settings,
+      database,
+      secrets,
+      warehouses: new WarehouseCache(database, settings.standin.stateCacheSeconds),
+      credentials: new CredentialCache(settings.standin.cloudflareApi),
+      tasks: new TaskWorker(database, secrets),
+      health: new Health(database),
+    };
+    const server = createServer({ keepAliveTimeout: 65_000 }, createListener(catalog, routes, authenticator));
+    const port = await listen(server, settings.listenPort, settings.bindIp);
+    await catalog.health.refresh();
+    catalog.health.start(settings.healthSeconds);
+    catalog.tasks.start(settings.taskPollSeconds);
+    log(
+      "INFO",
+      "lakekeeper::serve",
+      `Listening on ${settings.bindIp}:${port}. This is the stand-in for Lakekeeper, not Lakekeeper itself.`,
+    );
+    return {
+      port,
+      url: `http://127.0.0.1:${port}`,
+      async close() {
+        catalog.health.stop();
+        const closed = new Promise((resolve) => server.close(resolve));
+        server.closeIdleConnections();
+        await Promise.all([closed, catalog.tasks.stop()]);
+        await database.close();
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/**
+ * Starts a server inside this process, for tests: migrates the database, listens on a free loopback port.
+ * `environment` holds LAKEKEEPER__* variables as the command line reads them.
+ */
+export async function startLakekeeper(environment: Environment): Promise<RunningServer> {
+  const settings = readSettings({ LAKEKEEPER__LISTEN_PORT: "0", LAKEKEEPER__BIND_IP: "127.0.0.1", ...environment });
+  const database = await Database.openWrite(settings.database);
+  await migrate(database).finally(() => database.close());
+  return serve(settings);
+}
