@@ -29,7 +29,7 @@ const tableMetadata = z.looseObject({
   "table-uuid": z.string(),
   location: z.string(),
   "last-updated-ms": z.number(),
-  "metadata-log": z.array(z.object({ "metadata-file": z.string() })).optional(),
+  "metadata-log": z.array(z.looseObject({ "metadata-file": z.string(), "timestamp-ms": z.number() })).optional(),
 });
 /** The metadata document as it is; integers beyond 2^53 are bigints. */
 export type TableMetadata = z.infer<typeof tableMetadata>;

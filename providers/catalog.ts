@@ -1,4 +1,5 @@
-import { Unreachable } from "../clients/http.ts";
+import { Unreachable, type HttpClient } from "../clients/http.ts";
+import { isNoSuchWarehouse, Lakekeeper } from "../clients/lakekeeper.ts";
 import type { ReadResult } from "./provider.ts";
 
 /**
@@ -21,3 +22,28 @@ export async function readOrKeep<Outputs>(
 
 /** Few attempts: a refresh should not hang on a server that is down. */
 export const BRIEFLY = { attempts: 3 } as const;
+
+/**
+ * Works in a warehouse, or settles for `otherwise` when the warehouse is certainly gone. A 404 alone does not tell: it
+ * also follows a change of the warehouse's state for up to a minute.
+ */
+export async function inWarehouse<T>(
+  http: HttpClient,
+  warehouseId: string,
+  work: () => Promise<T>,
+  otherwise: T,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isNoSuchWarehouse(error)) throw error;
+    const warehouses = await new Lakekeeper(http).warehouses();
+    if (warehouses.some((warehouse) => warehouse["warehouse-id"] === warehouseId)) throw error;
+    return otherwise;
+  }
+}
+
+/** The first few of a list of names. */
+export function named(names: readonly string[]): string {
+  return names.slice(0, 5).join(", ") + (names.length > 5 ? ` and ${names.length - 5} more` : "");
+}

@@ -24,7 +24,6 @@ export interface WarehouseInputs {
 
 export interface WarehouseOutputs extends WarehouseInputs {
   warehouseId: string;
-  location: string;
   status: "active" | "inactive";
   /** Of the credential stored last; empty when the one that is stored is not ours. */
   credentialHash: string;
@@ -237,7 +236,6 @@ function observed(inputs: WarehouseInputs, live: WireWarehouse, hash: string): W
       : { deleteProfile: wire.deleteProfileFromWire(live["delete-profile"]) }),
     ...(inputs.protected === undefined ? {} : { protected: live.protected }),
     warehouseId: live["warehouse-id"],
-    location: wire.locationOf(actual),
     status: live.status,
     credentialHash: credentialIsOurs ? hash : "",
   };

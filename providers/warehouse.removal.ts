@@ -3,6 +3,7 @@ import { HttpError, type HttpClient } from "../clients/http.ts";
 import { IcebergCatalog, tableName } from "../clients/iceberg.ts";
 import { Lakekeeper } from "../clients/lakekeeper.ts";
 import { waitFor, type Look } from "../clients/retry.ts";
+import { named } from "./catalog.ts";
 
 const DEADLINE_SECONDS = 600;
 
@@ -75,9 +76,4 @@ async function contents(http: HttpClient, id: string): Promise<string> {
   const tables = (await Promise.all(namespaces.map((namespace) => catalog.tables(namespace)))).flat();
   const inNamespaces = `namespaces ${named(namespaces.map((namespace) => namespace.join(".")))}`;
   return tables.length === 0 ? inNamespaces : `tables ${named(tables.map(tableName))} in ${inNamespaces}`;
-}
-
-/** The first few of a list of names. */
-function named(names: string[]): string {
-  return names.slice(0, 5).join(", ") + (names.length > 5 ? ` and ${names.length - 5} more` : "");
 }

@@ -1,7 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Connection } from "../clients/token.ts";
 import { provider } from "./dynamic.ts";
-import type { DeleteProfile, StorageCredential, StorageProfile } from "./warehouse.profile.ts";
+import {
+  locationOf,
+  normalProfile,
+  type DeleteProfile,
+  type StorageCredential,
+  type StorageProfile,
+} from "./warehouse.profile.ts";
 
 export type { DeleteProfile, StorageCredential, StorageProfile };
 
@@ -25,15 +31,15 @@ const implementation = provider("providers/warehouse.provider.ts");
 
 /** A warehouse of Lakekeeper on an S3 bucket. */
 export class Warehouse extends pulumi.dynamic.Resource {
-  /** `s3://bucket[/prefix]`, below which every table must lie. */
-  declare readonly location: pulumi.Output<string>;
+  /** `s3://bucket[/prefix]`, below which every table must lie. From the inputs, so that a preview knows it. */
+  readonly location: pulumi.Output<string>;
   /** Tells which credential was stored last, without revealing it. */
   declare readonly credentialHash: pulumi.Output<string>;
   /** `active` or `inactive`, as last seen. */
   declare readonly status: pulumi.Output<string>;
 
   constructor(name: string, args: WarehouseArgs, opts?: pulumi.CustomResourceOptions) {
-    const outputs = { location: undefined, credentialHash: undefined, status: undefined };
+    const outputs = { credentialHash: undefined, status: undefined };
     super(
       implementation,
       name,
@@ -42,6 +48,7 @@ export class Warehouse extends pulumi.dynamic.Resource {
       "lakekeeper",
       "Warehouse",
     );
+    this.location = pulumi.output(args.storageProfile).apply((profile) => locationOf(normalProfile(profile)));
   }
 
   /** Prefix of all paths of the Iceberg REST API. The id, so that it is known in the preview of an update too. */
