@@ -1,0 +1,21 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { Platform } from "../platforms/platform.ts";
+
+export interface LakekeeperPostgresArgs {
+  readonly platform: Platform;
+  /** Refuse to delete it. */
+  readonly protect: boolean;
+}
+
+/** F1, step 1: a Postgres of Lakekeeper's own, which holds every pointer of the catalog. */
+export class LakekeeperPostgres extends pulumi.ComponentResource {
+  /** `postgresql://role:password@host:port/database`, secret. */
+  readonly url: pulumi.Output<string>;
+
+  constructor(name: string, args: LakekeeperPostgresArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakekeeper:index:Postgres", name, {}, opts);
+    const database = args.platform.database(name, { parent: this, protect: args.protect });
+    this.url = pulumi.secret(database.url);
+    this.registerOutputs({ url: this.url });
+  }
+}

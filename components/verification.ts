@@ -1,0 +1,59 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { Connection } from "../clients/token.ts";
+import type { StackConfig } from "../config.ts";
+import type { Storage } from "../platforms/platform.ts";
+import { Verification } from "../providers/verification.ts";
+import type { Registration } from "./registration.ts";
+import type { LakekeeperWarehouse } from "./warehouse.ts";
+
+export interface CatalogVerificationArgs {
+  /** Secret. */
+  readonly connection: pulumi.Input<Connection>;
+  readonly warehouse: LakekeeperWarehouse;
+  readonly registration: Registration;
+  readonly storage: Storage;
+  /** The ml-runner's token, whose view is checked. Secret. */
+  readonly readerToken: pulumi.Output<string>;
+  readonly namespaces: string[];
+  readonly vending: StackConfig["vending"];
+  /** `smokeTable` is the first table when it is not given. */
+  readonly verification: StackConfig["verification"];
+}
+
+/** F4: proof, before anyone is pointed at it, that the catalog does what the runbook asks of it. */
+export class CatalogVerification extends pulumi.ComponentResource {
+  readonly result: Verification;
+  /** Everything that the checks are made with, for `make doctor` to make them again. Secret. */
+  readonly inputs: pulumi.Output<unknown>;
+
+  constructor(name: string, args: CatalogVerificationArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakekeeper:index:Verification", name, {}, opts);
+    const { warehouse } = args.warehouse;
+    const { tables } = args.registration;
+    const { profile, credential } = args.storage;
+
+    const inputs = {
+      connection: args.connection,
+      readerToken: args.readerToken,
+      warehouse: args.warehouse.clientName,
+      warehouseId: warehouse.warehouseId,
+      location: warehouse.location,
+      namespaces: args.namespaces,
+      smokeTable: args.verification.smokeTable ?? tables.registered.apply((all) => Object.keys(all).sort()[0] ?? ""),
+      vending: args.vending,
+      writeProbe: args.verification.writeProbe,
+      storage: pulumi.secret(
+        pulumi.all([profile, credential]).apply(([{ endpoint, region }, { accessKeyId, secretAccessKey }]) => ({
+          endpoint,
+          region,
+          accessKeyId,
+          secretAccessKey,
+        })),
+      ),
+      triggers: { tables: tables.registered, credential: warehouse.credentialHash },
+    };
+    this.result = new Verification(name, inputs, { parent: this, dependsOn: tables });
+    this.inputs = pulumi.secret(pulumi.output(inputs));
+    this.registerOutputs({ report: this.result.report });
+  }
+}

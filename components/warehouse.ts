@@ -1,0 +1,53 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { Storage } from "../platforms/platform.ts";
+import type { Connection } from "../clients/token.ts";
+import { Namespaces } from "../providers/namespaces.ts";
+import { Warehouse } from "../providers/warehouse.ts";
+
+export interface LakekeeperWarehouseArgs {
+  /** Secret. */
+  readonly connection: pulumi.Input<Connection>;
+  /** Name of the warehouse, which clients send. */
+  readonly warehouse: string;
+  readonly storage: Storage;
+  /** Dotted names; parents are made first. */
+  readonly namespaces: string[];
+  readonly allowReplace: boolean;
+  readonly protect: boolean;
+}
+
+/** F2: the warehouse on the bucket, and the namespaces that the tables will be registered in. */
+export class LakekeeperWarehouse extends pulumi.ComponentResource {
+  /** What clients send. */
+  readonly clientName: string;
+  readonly warehouse: Warehouse;
+  readonly namespaces: Namespaces;
+
+  constructor(name: string, args: LakekeeperWarehouseArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakekeeper:index:Warehouse", name, {}, opts);
+    this.clientName = args.warehouse;
+    this.warehouse = new Warehouse(
+      name,
+      {
+        connection: args.connection,
+        name: args.warehouse,
+        storageProfile: args.storage.profile,
+        storageCredential: args.storage.credential,
+        allowReplace: args.allowReplace,
+        protected: args.protect,
+      },
+      { parent: this, protect: args.protect, retainOnDelete: args.protect, dependsOn: args.storage.ready },
+    );
+    this.namespaces = new Namespaces(
+      `${name}-namespaces`,
+      {
+        connection: args.connection,
+        warehouse: args.warehouse,
+        warehouseId: this.warehouse.warehouseId,
+        namespaces: args.namespaces,
+      },
+      { parent: this },
+    );
+    this.registerOutputs({ warehouseId: this.warehouse.warehouseId });
+  }
+}

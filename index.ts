@@ -1,0 +1,87 @@
+import * as pulumi from "@pulumi/pulumi";
+import { CatalogAccess } from "./components/access.ts";
+import { TokenIssuer } from "./components/issuer.ts";
+import { LakekeeperLifecycle } from "./components/lifecycle.ts";
+import { MlRunner } from "./components/mlRunner.ts";
+import { LakekeeperPostgres } from "./components/postgres.ts";
+import { Registration } from "./components/registration.ts";
+import { LakekeeperService } from "./components/service.ts";
+import { CatalogVerification } from "./components/verification.ts";
+import { LakekeeperWarehouse } from "./components/warehouse.ts";
+import { readConfig } from "./config.ts";
+import { selectPlatform } from "./platforms/select.ts";
+
+const config = readConfig();
+const platform = selectPlatform(config);
+const { auth, protect } = config;
+
+// F1: Postgres, migrate, serve, answer.
+const postgres = new LakekeeperPostgres("postgres", { platform, protect });
+const issuer = new TokenIssuer("issuer", { platform, auth, protect });
+const service = new LakekeeperService("lakekeeper", { postgres, issuer, protect });
+const lifecycle = new LakekeeperLifecycle("lakekeeper", { platform, service, issuer, version: config.version });
+
+// F3 comes before F2 in the graph: Lakekeeper takes a warehouse from no one until it has been bootstrapped.
+const access = new CatalogAccess("access", { issuer, lifecycle, auth });
+const { connection, tokens } = access;
+
+// F2: the warehouse on the bucket.
+const storage = platform.storage("lakehouse", {});
+const warehouse = new LakekeeperWarehouse("warehouse", {
+  connection,
+  warehouse: config.warehouse,
+  storage,
+  namespaces: config.namespaces,
+  allowReplace: config.allowReplace,
+  protect,
+});
+
+// P2.2: the tables of the SqlCatalog, under their current metadata files.
+const registration = new Registration("registration", {
+  connection,
+  warehouse,
+  platform,
+  sqlCatalog: config.sqlCatalog,
+  sqlCatalogName: config.sqlCatalogName,
+  concurrency: config.registrationConcurrency,
+  cutover: config.cutover,
+});
+
+// F4: proof.
+const proof = new CatalogVerification("verification", {
+  connection,
+  warehouse,
+  registration,
+  storage,
+  readerToken: tokens["ml-runner"].token,
+  namespaces: config.namespaces,
+  vending: config.vending,
+  verification: config.verification,
+});
+
+// The flip: what the ml-runner is given.
+const mlRunner = new MlRunner("ml-runner", {
+  catalogUrl: pulumi.interpolate`${lifecycle.uri}/catalog`,
+  warehouse: config.warehouse,
+  token: tokens["ml-runner"].token,
+  vendingVerified: proof.result.vendingVerified,
+  cutover: config.cutover,
+});
+
+export const mlRunnerEnv = pulumi.secret(pulumi.output(mlRunner.environment));
+export const {
+  LAKEHOUSE_CATALOG_TYPE,
+  LAKEHOUSE_REST_URI,
+  LAKEHOUSE_REST_WAREHOUSE,
+  LAKEHOUSE_CATALOG_TOKEN,
+  LAKEHOUSE_REST_VENDING,
+} = mlRunner.environment;
+export const karmaToken = tokens.karma.token;
+export const deployerToken = tokens.deployer.token;
+export const catalogUrl = mlRunner.environment.LAKEHOUSE_REST_URI;
+export const warehouseId = warehouse.warehouse.warehouseId;
+export const lakekeeperRuntime = platform.runtime;
+/** What `make doctor` looks at. */
+export const doctor = proof.inputs;
+export const verification = proof.result.report;
+export const cutover = mlRunner.phase;

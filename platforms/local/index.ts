@@ -1,0 +1,198 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, rename } from "node:fs/promises";
+import * as pulumi from "@pulumi/pulumi";
+import type { StackConfig } from "../../config.ts";
+import { IssuerDocuments } from "../../providers/issuerDocuments.ts";
+import { Job } from "../../providers/local/job.ts";
+import { LakekeeperRuntime } from "../../providers/local/lakekeeperRuntime.ts";
+import { Ports } from "../../providers/local/ports.ts";
+import { PostgresCluster } from "../../providers/local/postgresCluster.ts";
+import { Process } from "../../providers/local/process.ts";
+import { SampleLakehouse } from "../../providers/local/sampleLakehouse.ts";
+import { RandomSecret } from "../../providers/randomSecret.ts";
+import { sampleCatalog } from "../../tools/fixtures/sample.ts";
+import type { Database, Issuer, Jwks, Platform, Served, ServiceArgs, Storage } from "../platform.ts";
+import { nodeCommand } from "./node.ts";
+
+const ACCOUNT_ID = "local";
+const PORT_REMEDY = "choose another with lakekeeper:ports";
+
+/** Everything on this machine's loopback: embedded Postgres, Lakekeeper or its stand-in, and stand-ins for the rest. */
+export class LocalPlatform implements Platform {
+  readonly runtime: pulumi.Output<string>;
+  readonly #config: StackConfig;
+  readonly #state: string;
+  readonly #ports: Ports;
+  readonly #lakekeeper: LakekeeperRuntime;
+
+  constructor(config: StackConfig) {
+    this.#config = config;
+    this.#state = `.state/${pulumi.getStack()}`;
+    this.#ports = new Ports("ports", {
+      names: ["postgres", "r2", "issuer", "lakekeeper", "metrics"],
+      fixed: config.ports as Record<string, number>,
+    });
+    this.#lakekeeper = new LakekeeperRuntime("runtime", {
+      binary: config.binary || process.env["LAKEKEEPER_BIN"] || "",
+      version: config.version,
+    });
+    this.runtime = pulumi.interpolate`${this.#lakekeeper.kind} ${this.#lakekeeper.runtimeVersion}`;
+  }
+
+  /** The sample's SqlCatalog, written beside the local bucket once; from then on it may be changed like any other. */
+  async sampleCatalog(): Promise<string> {
+    const file = `${this.#state}/catalog.db`;
+    if (!existsSync(file)) {
+      await mkdir(this.#state, { recursive: true });
+      const half = `${file}.${process.pid}`;
+      await sampleCatalog(half);
+      await rename(half, file);
+    }
+    return `sqlite:///${file}`;
+  }
+
+  database(name: string, opts: pulumi.ResourceOptions): Database {
+    const secret = (of: string) => new RandomSecret(`${name}-${of}-password`, {}, opts).value;
+    const port = this.#port("postgres");
+    const rolePassword = secret("role");
+    const cluster = new PostgresCluster(
+      name,
+      {
+        state: this.#state,
+        port,
+        superuserPassword: secret("superuser"),
+        role: "lakekeeper",
+        rolePassword,
+        database: "lakekeeper",
+        portRemedy: PORT_REMEDY,
+      },
+      opts,
+    );
+    return {
+      url: after(cluster, pulumi.interpolate`postgresql://lakekeeper:${rolePassword}@127.0.0.1:${port}/lakekeeper`),
+    };
+  }
+
+  issuer(name: string, jwks: pulumi.Input<Jwks>, opts: pulumi.ResourceOptions): Issuer {
+    const port = this.#port("issuer");
+    const directory = `${this.#state}/issuer`;
+    const url = loopback(port);
+    const documents = new IssuerDocuments(`${name}-documents`, { directory, issuer: url, jwks }, opts);
+    const published = new Process(
+      name,
+      {
+        state: this.#state,
+        name: "issuer",
+        command: nodeCommand("emulators/issuer/main.ts", "serve"),
+        environment: { ISSUER_DIR: directory, ISSUER_PORT: pulumi.interpolate`${port}` },
+        port,
+        code: ["emulators/issuer"],
+        portRemedy: PORT_REMEDY,
+      },
+      pulumi.mergeOptions(opts, { dependsOn: documents }),
+    );
+    return { url, published };
+  }
+
+  migrate(name: string, args: ServiceArgs, opts: pulumi.ResourceOptions): pulumi.Resource {
+    return new Job(
+      name,
+      {
+        state: this.#state,
+        name: "migrate",
+        command: this.#command("migrate"),
+        environment: args.environment,
+        code: ["emulators/lakekeeper/store"],
+      },
+      opts,
+    );
+  }
+
+  serve(name: string, args: ServiceArgs, opts: pulumi.ResourceOptions): Served {
+    const port = this.#port("lakekeeper");
+    const resource = new Process(
+      name,
+      {
+        state: this.#state,
+        name: "lakekeeper",
+        command: this.#command("serve"),
+        environment: pulumi.all([args.environment, port, this.#port("metrics")]).apply(([given, api, metrics]) => ({
+          ...given,
+          LAKEKEEPER__BIND_IP: "127.0.0.1",
+          LAKEKEEPER__LISTEN_PORT: String(api),
+          LAKEKEEPER__METRICS__PORT: String(metrics),
+        })),
+        port,
+        healthPath: "/health",
+        code: ["emulators/lakekeeper"],
+        portRemedy: PORT_REMEDY,
+      },
+      opts,
+    );
+    return { uri: after(resource, loopback(port)), resource };
+  }
+
+  storage(name: string, opts: pulumi.ResourceOptions): Storage {
+    const { bucket, keyPrefix, stsTokenValiditySeconds, sqlCatalog } = this.#config;
+    const port = this.#port("r2");
+    const accessKeyId = new RandomSecret(`${name}-token-id`, { length: 32 }, opts).value;
+    const token = new RandomSecret(`${name}-token`, {}, opts).value;
+    // As at Cloudflare: the S3 secret is the SHA-256 of the API token's value.
+    const secretAccessKey = token.apply((value) => createHash("sha256").update(value).digest("hex"));
+
+    const server = new Process(
+      name,
+      {
+        state: this.#state,
+        name: "r2",
+        command: nodeCommand("emulators/r2/main.ts", "serve"),
+        environment: {
+          R2_EMULATOR_PORT: pulumi.interpolate`${port}`,
+          R2_EMULATOR_DIR: `${this.#state}/r2`,
+          R2_EMULATOR_ACCOUNT_ID: ACCOUNT_ID,
+          R2_EMULATOR_TOKEN_ID: accessKeyId,
+          R2_EMULATOR_TOKEN_VALUE: token,
+          R2_EMULATOR_BUCKETS: bucket,
+        },
+        port,
+        code: ["emulators/r2"],
+        portRemedy: PORT_REMEDY,
+      },
+      opts,
+    );
+    const endpoint = after(server, loopback(port));
+    const keys = { endpoint, bucket, accessKeyId, secretAccessKey };
+    const sample = sqlCatalog === "" ? [new SampleLakehouse(`${name}-sample`, keys, opts)] : [];
+    return {
+      profile: endpoint.apply((url) => ({ bucket, keyPrefix, region: "auto", endpoint: url, stsTokenValiditySeconds })),
+      // Lakekeeper mints from R2 at Cloudflare's own address only, so here it asks the S3 server's STS.
+      credential: pulumi.secret(
+        pulumi
+          .all([accessKeyId, secretAccessKey])
+          .apply(([id, secret]) => ({ type: "access-key" as const, accessKeyId: id, secretAccessKey: secret })),
+      ),
+      ready: [server, ...sample],
+    };
+  }
+
+  #port(name: string): pulumi.Output<number> {
+    return this.#ports.ports.apply((ports) => ports[name] ?? 0);
+  }
+
+  #command(subcommand: string): pulumi.Output<string[]> {
+    return this.#lakekeeper.command.apply((command) => [...command, subcommand]);
+  }
+}
+
+function loopback(port: pulumi.Output<number>): pulumi.Output<string> {
+  return pulumi.interpolate`http://127.0.0.1:${port}`;
+}
+
+/**
+ * A value that waits for a resource without coming from it. What a resource that is about to change puts out is unknown
+ * in a preview, all but its id: a restarted process would seem to change everything behind it.
+ */
+function after<T>(resource: pulumi.CustomResource, value: pulumi.Output<T>): pulumi.Output<T> {
+  return pulumi.all([resource.id, value]).apply(([, known]) => known) as pulumi.Output<T>;
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs";
+import { readConfig } from "../../config.ts";
+
+const local = { "lakekeeper:platform": "local" };
+
+function problemsOf(settings: Record<string, string>): string {
+  try {
+    readConfig({ ...local, ...settings });
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return "no problem";
+}
+
+describe("a stack that sets only its platform", () => {
+  test("gets the runbook's values", () => {
+    expect(readConfig(local)).toMatchObject({
+      version: "0.13.3",
+      warehouse: "lakehouse",
+      bucket: "lakehouse",
+      keyPrefix: "",
+      stsTokenValiditySeconds: 3600,
+      namespaces: ["main.default", "main.test"],
+      vending: "auto",
+      cutover: "read",
+      auth: { mode: "bootstrap-token", tokenLifetimeSeconds: 90 * 86_400, renewBeforeSeconds: 30 * 86_400 },
+    });
+  });
+});
+
+describe("settings of other packages", () => {
+  test("are left to them", () => {
+    expect(readConfig({ ...local, "cloudflare:apiToken": "x" }).platform).toBe("local");
+  });
+});
+
+describe("a wrong setting is named with its value and what would be right", () => {
+  test.each([
+    [
+      { "lakekeeper:stsTokenValiditySeconds": "0" },
+      'lakekeeper:stsTokenValiditySeconds is "0": it must be a whole number from 1 to 604800',
+    ],
+    [{ "lakekeeper:stsTokenValiditySeconds": "604801" }, "must be a whole number from 1 to 604800"],
+    [{ "lakekeeper:vending": "maybe" }, 'lakekeeper:vending is "maybe": it must be one of off, auto, required'],
+    [{ "lakekeeper:bucket": "Lake_House" }, 'lakekeeper:bucket is "Lake_House": it must be an R2 bucket name'],
+    [{ "lakekeeper:keyPrefix": "/warehouse/" }, "without a slash at either end"],
+    [{ "lakekeeper:namespaces": '["main+x"]' }, 'lakekeeper:namespaces.0 is "main+x": it must be one to five levels'],
+    [{ "lakekeeper:namespaces": "main" }, 'lakekeeper:namespaces is "main": it must be a list of namespaces'],
+    [{ "lakekeeper:auth": '{"mode":"oidc"}' }, 'lakekeeper:auth.mode is "oidc": it must be one of bootstrap-token'],
+    [{ "lakekeeper:ports": '{"lakekeeper":80}' }, "lakekeeper:ports.lakekeeper is 80"],
+    [{ "lakekeeper:cutover": "done" }, "must be one of sql, read, write, retired"],
+    [{ "lakekeeper:vendng": "off" }, "lakekeeper:vendng is not a setting; the settings are platform,"],
+    [{ "lakekeeper:verification": '{"probe":true}' }, "lakekeeper:verification.probe is not a setting"],
+  ])("%j", (settings, expected) => {
+    expect(problemsOf(settings as Record<string, string>)).toContain(expected);
+  });
+
+  test("a platform that is not set", () => {
+    expect(() => readConfig({})).toThrow("lakekeeper:platform is not set: it must be one of local, railway");
+  });
+
+  test("a renewal window as long as the lifetime, also beside another wrong field", () => {
+    const message = problemsOf({ "lakekeeper:auth": '{"tokenLifetimeDays":10,"renewBeforeDays":10,"mode":"x"}' });
+    expect(message).toContain(
+      "lakekeeper:auth.renewBeforeDays is 10: it must be less than auth.tokenLifetimeDays (10)",
+    );
+    expect(message).toContain("lakekeeper:auth.mode");
+  });
+});
+
+test("every problem is reported at once", () => {
+  const message = problemsOf({ "lakekeeper:vending": "x", "lakekeeper:cutover": "y", "lakekeeper:allowReplace": "z" });
+  expect(message).toContain("has 3 problems; nothing was changed");
+});
+
+test("a secret's value is never shown", () => {
+  const message = problemsOf({ "lakekeeper:sqlCatalog": "mysql://writer:hunter2@host/db" });
+  expect(message).toContain("lakekeeper:sqlCatalog is [secret]: it must be a SQLAlchemy URI");
+  expect(message).not.toContain("hunter2");
+});
+
+test("Pulumi.yaml declares the same settings with the same defaults", () => {
+  const declared = declaredSettings(readFileSync("Pulumi.yaml", "utf8"));
+  const defaults = readConfig(local);
+  expect(Object.keys(declared).sort()).toEqual(Object.keys(defaults).sort());
+  for (const [name, text] of Object.entries(declared)) {
+    if (text === undefined) continue;
+    const read = readConfig({ ...local, [`lakekeeper:${name}`]: text }) as Record<string, unknown>;
+    expect({ [name]: read[name] }).toEqual({ [name]: (defaults as Record<string, unknown>)[name] });
+  }
+});
+
+/** Each setting of the `config:` block to its default as the engine hands it over, or to undefined. */
+function declaredSettings(yaml: string): Record<string, string | undefined> {
+  const block = yaml.slice(yaml.indexOf("\nconfig:"));
+  return Object.fromEntries(
+    block
+      .split(/\n {2}(?=\w+:\n)/)
+      .slice(1)
+      .map((entry) => {
+        const text = /\n {4}default: (.*)/.exec(entry)?.[1];
+        return [entry.slice(0, entry.indexOf(":")), text && engineText(text)];
+      }),
+  );
+}
+
+function engineText(yaml: string): string {
+  if (yaml.startsWith("[")) return JSON.stringify(yaml.slice(1, -1).split(", "));
+  return yaml.replace(/^"(.*)"$/, "$1");
+}
