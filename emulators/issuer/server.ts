@@ -1,7 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+
+// Not imported: making the module object of an import loads a WebSocket client too, which takes 10 MB of memory.
+const { createServer } = process.getBuiltinModule("node:http");
 
 export interface IssuerOptions {
   /** Folder whose files are published. */
