@@ -8,20 +8,15 @@ import { verificationSchema, type VerificationInputs } from "../providers/verifi
 import { formatReport } from "../providers/verification/report.ts";
 import { runVerification } from "../providers/verification/run.ts";
 import { command } from "./command.ts";
-import { run } from "./run.ts";
-import { checkout, currentStack, exists } from "./stack.ts";
+import { stackOutputs } from "./outputs.ts";
+import { currentStack, upCommand } from "./stack.ts";
 
 await command(async () => {
   const { values } = parseArgs({ options: { stack: { type: "string" } } });
   if (values.stack !== undefined) process.env.STACK = values.stack;
   const stack = await currentStack();
-  const up = stack.name === "local" ? "`make up`" : `\`make up STACK=${stack.name}\``;
-  const unfinished = new UserError(`The stack ${stack.name} has nothing to look at yet: run ${up} first.`);
-  if (stack.isolated && !exists(stack)) throw unfinished;
-
-  const args = ["stack", "output", "--stack", stack.name, "--json", "--show-secrets"];
-  const outputs = JSON.parse(await run("pulumi", args, { cwd: checkout, env: stack.environment })) as object;
-  if (!("doctor" in outputs)) throw unfinished;
+  const up = upCommand(stack);
+  const outputs = await stackOutputs(stack, ["doctor"], true);
   const { success, data } = verificationSchema.safeParse(outputs.doctor);
   if (!success) throw new UserError(`The stack ${stack.name} was made by another release: run ${up}, then look again.`);
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { commandOf } from "../platforms/local/processId.ts";
@@ -23,6 +23,7 @@ export async function recover(stack: Stack): Promise<void> {
   const file = join(home, "recovered.json");
   writeFileSync(file, JSON.stringify(state), { mode: 0o600 });
   await engine("stack", "import", "--file", file);
+  rmSync(file);
 }
 
 /** The processes that hold the stack's lock; on another machine there are none, for the backend is in this checkout. */

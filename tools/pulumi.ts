@@ -2,20 +2,32 @@
 import { command } from "./command.ts";
 import { recover } from "./interrupted.ts";
 import { currentStack, exists, prepare, pulumi, stackArguments, type Stack } from "./stack.ts";
+import { sweep } from "./sweep.ts";
 
 await command(async () => {
   const [name = "up", ...rest] = process.argv.slice(2);
   const stack = await currentStack();
-  if (name === "destroy" && stack.isolated && !exists(stack)) {
-    process.stdout.write(`The stack ${stack.name} does not exist: there is nothing to remove.\n`);
-    return;
-  }
-  if (stack.isolated) {
-    await prepare(stack);
-    await recover(stack);
-  }
+  if (name === "destroy" && stack.isolated) return destroy(stack);
+  await ready(stack);
   await pulumi(stack, [name, ...options(name, stack), ...rest]);
 });
+
+/** The operator's own stack is made and mended by the operator. */
+async function ready(stack: Stack): Promise<void> {
+  if (!stack.isolated) return;
+  await prepare(stack);
+  await recover(stack);
+}
+
+/** Nothing of an isolated stack stays behind but its data, not even what the engine has lost track of. */
+async function destroy(stack: Stack): Promise<void> {
+  if (exists(stack)) {
+    await ready(stack);
+    await pulumi(stack, ["destroy", ...options("destroy", stack)]);
+  }
+  await sweep(stack.name);
+  process.stdout.write(`Nothing of the stack ${stack.name} is running. Its bucket is kept in .state/${stack.name}.\n`);
+}
 
 /** Asks before it changes a stack that may be somebody's production, unless YES=1; an isolated stack is ours alone. */
 function options(name: string, stack: Stack): string[] {

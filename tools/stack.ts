@@ -49,6 +49,11 @@ function isolate(environment: NodeJS.ProcessEnv): void {
   environment.PULUMI_CONFIG_PASSPHRASE_FILE = join(home, "passphrase");
 }
 
+/** What to type to make this stack, for messages. */
+export function upCommand(stack: Stack): string {
+  return stack.name === "local" ? "`make up`" : `\`make up STACK=${stack.name}\``;
+}
+
 /** Whether the isolated stack has been created. */
 export function exists(stack: Stack): boolean {
   return existsSync(join(home, "backend", ".pulumi", "stacks", projectName(), `${stack.name}.json`));

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { UserError } from "../clients/errors.ts";
+import { run } from "./run.ts";
+import { checkout, exists, upCommand, type Stack } from "./stack.ts";
+
+/**
+ * The outputs of a stack; a secret one is the string "[secret]" unless `showSecrets`.
+ *
+ * @throws UserError that says to run `make up` when one of `wanted` is not there.
+ */
+export async function stackOutputs<Name extends string>(
+  stack: Stack,
+  wanted: readonly Name[],
+  showSecrets: boolean,
+): Promise<Record<Name, unknown>> {
+  const missing = new UserError(`The stack ${stack.name} is not up yet: run ${upCommand(stack)} first.`);
+  if (stack.isolated && !exists(stack)) throw missing;
+
+  const options = ["--stack", stack.name, "--json", ...(showSecrets ? ["--show-secrets"] : [])];
+  const printed = await run("pulumi", ["stack", "output", ...options], { cwd: checkout, env: stack.environment });
+  const outputs = z.record(z.string(), z.unknown()).parse(JSON.parse(printed));
+  if (wanted.some((name) => outputs[name] === undefined)) throw missing;
+  return outputs;
+}
