@@ -29,8 +29,8 @@ function describe(value: Json): string {
   if (value === null) return "null";
   if (typeof value === "boolean") return `boolean \`${value}\``;
   if (typeof value === "string") return `string ${JSON.stringify(value)}`;
-  if (typeof value === "bigint" || Number.isInteger(value)) return `integer \`${String(value)}\``;
-  if (typeof value === "number") return `floating point \`${value}\``;
+  if (typeof value === "bigint") return `integer \`${value}\``;
+  if (typeof value === "number") return `${Number.isInteger(value) ? "integer" : "floating point"} \`${value}\``;
   return Array.isArray(value) ? "sequence" : "map";
 }
 
@@ -96,9 +96,9 @@ export function oneOf<const T extends string>(...names: readonly T[]): Shape<T> 
   const expected =
     known.length === 2 ? known.join(" or ") : known.length === 1 ? known[0]! : `one of ${known.join(", ")}`;
   return (value, path) => {
-    const found = names.find((name) => name === string(value, path));
-    if (found === undefined)
-      throw new ShapeError(path, `unknown variant \`${String(value)}\`, expected ${expected}`);
+    const text = string(value, path);
+    const found = names.find((name) => name === text);
+    if (found === undefined) throw new ShapeError(path, `unknown variant \`${text}\`, expected ${expected}`);
     return found;
   };
 }

@@ -157,7 +157,7 @@ export function canonicalMetadata(metadata: JsonObject): Metadata {
     hasCurrent && refs["main"] === undefined ? { main: { "snapshot-id": current, type: "branch" } } : {};
   const all: Record<string, Json | undefined> = {
     ...whole,
-    location: String(whole["location"]).replace(/\/+$/, ""),
+    location: (whole["location"] as string).replace(/\/+$/, ""),
     schema: version === 1 && isObject(whole["schema"]) ? canonicalSchema(whole["schema"]) : undefined,
     schemas: objects(whole["schemas"]).map(canonicalSchema),
     "partition-spec": version === 1 ? whole["partition-spec"] : undefined,
