@@ -1,4 +1,4 @@
-import { Unreachable, type HttpClient } from "../clients/http.ts";
+import { HttpError, Unreachable, type HttpClient } from "../clients/http.ts";
 import { isNoSuchWarehouse, Lakekeeper } from "../clients/lakekeeper.ts";
 import type { ReadResult } from "./provider.ts";
 
@@ -41,6 +41,14 @@ export async function inWarehouse<T>(
     if (warehouses.some((warehouse) => warehouse["warehouse-id"] === warehouseId)) throw error;
     return otherwise;
   }
+}
+
+/** For a call that only helps to explain another failure: its own must not hide that one. */
+export async function ifAnswered<T>(call: Promise<T>, otherwise: T): Promise<T> {
+  return call.catch((error: unknown) => {
+    if (error instanceof HttpError) return otherwise;
+    throw error;
+  });
 }
 
 /** The first few of a list of names. */

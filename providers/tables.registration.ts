@@ -4,6 +4,7 @@ import { tableName, type IcebergCatalog, type LoadedTable, type TableIdentifier 
 import type { Lakekeeper } from "../clients/lakekeeper.ts";
 import { backoff, retry } from "../clients/retry.ts";
 import { forEachAtOnce } from "../clients/concurrency.ts";
+import { ifAnswered } from "./catalog.ts";
 import { readVersion } from "./tables.evidence.ts";
 import { explainRegistration } from "./tables.explain.ts";
 import { isInLog, standing, type Version } from "./tables.plan.ts";
@@ -161,7 +162,7 @@ export class Registration {
    */
   async #conflict(error: HttpError, table: TableIdentifier, pointer: string): Promise<string | undefined> {
     if (error.type !== "AlreadyExistsException") return undefined;
-    const dropped = (await this.#lakekeeper.deletedTabulars(this.#warehouseId)).find(
+    const dropped = (await ifAnswered(this.#lakekeeper.deletedTabulars(this.#warehouseId), [])).find(
       (tabular) => tableName(tabular).toLowerCase() === tableName(table).toLowerCase(),
     );
     if (dropped !== undefined) {

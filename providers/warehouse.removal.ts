@@ -3,7 +3,7 @@ import { HttpError, type HttpClient } from "../clients/http.ts";
 import { IcebergCatalog, tableName } from "../clients/iceberg.ts";
 import { Lakekeeper } from "../clients/lakekeeper.ts";
 import { waitFor, type Look } from "../clients/retry.ts";
-import { named } from "./catalog.ts";
+import { ifAnswered, named } from "./catalog.ts";
 
 const DEADLINE_SECONDS = 600;
 
@@ -32,8 +32,10 @@ async function afterRefusal(http: HttpClient, id: string, name: string, error: H
   const lakekeeper = new Lakekeeper(http);
   switch (error.type) {
     case "NoSuchWarehouseException": {
-      const there = (await lakekeeper.warehouses()).some((warehouse) => warehouse["warehouse-id"] === id);
-      return there ? { waiting: "Lakekeeper answers from an old state" } : { value: true };
+      const there = (await lakekeeper.warehouses()).find((warehouse) => warehouse["warehouse-id"] === id);
+      if (there === undefined) return { value: true };
+      if (there.status === "inactive") await lakekeeper.activateWarehouse(id);
+      return { waiting: "Lakekeeper answers from a state in which it was inactive" };
     }
     case "WarehouseHasUnfinishedTasks":
       return { waiting: await unfinished(lakekeeper, id, name) };
@@ -44,7 +46,7 @@ async function afterRefusal(http: HttpClient, id: string, name: string, error: H
       );
     case "WarehouseNotEmpty":
       throw new UserError(
-        `Warehouse "${name}" (${id}) was not deleted, because it is not empty: ${await contents(http, id)}. ` +
+        `Warehouse "${name}" (${id}) was not deleted, because it is not empty${await ifAnswered(contents(http, id), "")}. ` +
           "What this stack made in it is gone already, so these are somebody else's. Have them removed first (for tables with purgeRequested=false, which keeps the files), " +
           "or leave the warehouse in Lakekeeper and take it out of the state (`pulumi state delete <its URN>`).",
       );
@@ -55,7 +57,7 @@ async function afterRefusal(http: HttpClient, id: string, name: string, error: H
 
 /** Which tasks are unfinished. Tables that a soft delete profile keeps beyond any patience are an error. */
 async function unfinished(lakekeeper: Lakekeeper, id: string, name: string): Promise<string> {
-  const kept = await lakekeeper.deletedTabulars(id);
+  const kept = await ifAnswered(lakekeeper.deletedTabulars(id), []);
   const last = kept
     .map((tabular) => tabular["expiration-date"])
     .sort()
@@ -66,7 +68,8 @@ async function unfinished(lakekeeper: Lakekeeper, id: string, name: string): Pro
         "Try again after that, or undrop them and drop them for good.",
     );
   }
-  const tasks = await lakekeeper.unfinishedTasks(id);
+  const tasks = await ifAnswered(lakekeeper.unfinishedTasks(id), []);
+  if (tasks.length === 0) return "it has unfinished tasks";
   return `it has unfinished tasks: ${named(tasks.map((task) => `${task["queue-name"]} (${task.status.toLowerCase()})`))}`;
 }
 
@@ -75,5 +78,5 @@ async function contents(http: HttpClient, id: string): Promise<string> {
   const namespaces = await catalog.descendants();
   const tables = (await Promise.all(namespaces.map((namespace) => catalog.tables(namespace)))).flat();
   const inNamespaces = `namespaces ${named(namespaces.map((namespace) => namespace.join(".")))}`;
-  return tables.length === 0 ? inNamespaces : `tables ${named(tables.map(tableName))} in ${inNamespaces}`;
+  return tables.length === 0 ? `: ${inNamespaces}` : `: tables ${named(tables.map(tableName))} in ${inNamespaces}`;
 }

@@ -1,0 +1,107 @@
+import bootstrap, { type BootstrapOutputs } from "../../../providers/bootstrap.provider.ts";
+import { TestCatalog } from "../../support/catalog.ts";
+import { refusal } from "../../support/proxy.ts";
+
+let catalog: TestCatalog;
+
+beforeAll(async () => {
+  catalog = await TestCatalog.start();
+});
+afterAll(() => catalog.stop());
+beforeEach(() => catalog.proxy.reset());
+
+const INFO = "GET /management/v1/info";
+const inputs = () => ({ connection: catalog.connection });
+const bootstrapped = async (): Promise<BootstrapOutputs> => (await bootstrap.create(inputs())).outs;
+
+/** Answers as a server on another database would. */
+function swapDatabase(): void {
+  const info = { version: "0.13.3", bootstrapped: true, "server-id": "another-server" };
+  catalog.proxy.fault = (call) => (call === INFO ? { status: 200, body: info } : undefined);
+}
+
+test("a fresh server is bootstrapped once; its server id becomes the resource's id", async () => {
+  const first = await bootstrap.create(inputs());
+  expect(first.outs).toEqual({ ...inputs(), serverId: first.id, version: "0.13.3" });
+  expect(first.id).toMatch(/^[0-9a-f-]{36}$/);
+  expect(catalog.proxy.count(/^POST .*bootstrap/)).toBe(1);
+
+  const again = await bootstrap.create(inputs());
+  expect(again.id).toBe(first.id);
+  expect(catalog.proxy.count(/^POST .*bootstrap/)).toBe(1);
+});
+
+test.each(["CatalogAlreadyBootstrapped", "ConcurrentBootstrap"])(
+  "%s is done: someone else was faster",
+  async (type) => {
+    const { serverId } = await bootstrapped();
+    const info = { version: "0.13.3", bootstrapped: false, "server-id": serverId };
+    catalog.proxy.fault = (call) => (call === INFO ? { status: 200, body: info } : refusal(400, type));
+    expect((await bootstrap.create(inputs())).id).toBe(serverId);
+  },
+);
+
+test("any other refusal of the bootstrap is an error with the server's words", async () => {
+  const info = { version: "0.13.3", bootstrapped: false, "server-id": "x" };
+  catalog.proxy.fault = (call) =>
+    call === INFO ? { status: 200, body: info } : refusal(400, "TermsOfUseNotAccepted", "You must accept");
+  await expect(bootstrap.create(inputs())).rejects.toThrow("400 TermsOfUseNotAccepted - You must accept");
+});
+
+test("a missing token is explained", async () => {
+  catalog.proxy.fault = () => refusal(401, "MissingAuthorizationHeader");
+  await expect(bootstrap.create(inputs())).rejects.toThrow(/401 .*compare its issuer and audience/);
+});
+
+test("an unchanged server is no change, an upgraded one and a new connection are", async () => {
+  const outs = await bootstrapped();
+  expect(await bootstrap.diff(outs.serverId, outs, inputs())).toEqual({ changes: false });
+  expect(await bootstrap.diff(outs.serverId, { ...outs, version: "0.13.2" }, inputs())).toEqual({ changes: true });
+  const token = { connection: { ...catalog.connection, identity: { kind: "token" as const, token: "a.b.c" } } };
+  expect(await bootstrap.diff(outs.serverId, outs, token)).toEqual({ changes: true });
+  expect((await bootstrap.update(outs.serverId, { ...outs, version: "0.13.2" }, inputs())).outs).toEqual(outs);
+});
+
+test("a server on another database is refused in preview, update and refresh, and nothing is bootstrapped", async () => {
+  const outs = await bootstrapped();
+  swapDatabase();
+  const words = new RegExp(`another-server, but this stack bootstrapped ${outs.serverId}.*pulumi state delete`);
+  await expect(bootstrap.diff(outs.serverId, outs, inputs())).rejects.toThrow(words);
+  await expect(bootstrap.update(outs.serverId, outs, inputs())).rejects.toThrow(words);
+  await expect(bootstrap.read(outs.serverId, outs)).rejects.toThrow(words);
+  expect(catalog.proxy.count(/^POST/)).toBe(0);
+});
+
+test("a server that does not answer fails no preview, and a refresh keeps the state", async () => {
+  const outs = await bootstrapped();
+  catalog.proxy.fault = () => "cut";
+  expect(await bootstrap.diff(outs.serverId, outs, inputs())).toEqual({ changes: false });
+  expect(await bootstrap.read(outs.serverId, outs)).toEqual({ id: outs.serverId, props: outs });
+});
+
+test("a refresh reports the version that runs, and forgets a server that waits for its bootstrap again", async () => {
+  const outs = await bootstrapped();
+  expect(await bootstrap.read(outs.serverId, { ...outs, version: "0.13.2" })).toEqual({
+    id: outs.serverId,
+    props: outs,
+  });
+  const info = { version: "0.13.3", bootstrapped: false, "server-id": outs.serverId };
+  catalog.proxy.fault = () => ({ status: 200, body: info });
+  expect(await bootstrap.read(outs.serverId, outs)).toEqual({});
+});
+
+test("deleting touches nothing", async () => {
+  const outs = await bootstrapped();
+  catalog.proxy.reset();
+  await bootstrap.delete(outs.serverId, outs);
+  expect(catalog.proxy.calls).toEqual([]);
+});
+
+test("bad input is named in the preview, without the secret", async () => {
+  const connection = { uri: "lakekeeper:8181", identity: { kind: "token" as const, token: "" } };
+  const { failures } = await bootstrap.check({}, { connection });
+  expect(failures).toEqual([
+    { property: "connection.uri", reason: "must be the http(s) URL of Lakekeeper, without /catalog" },
+    { property: "connection.identity.token", reason: "must not be empty" },
+  ]);
+});
