@@ -19,12 +19,7 @@ export interface Identity {
  *
  * @throws S3Error Unauthorized for an unknown key, InvalidToken or ExpiredToken for a bad session
  */
-export async function identify(
-  account: Account,
-  signature: Signature,
-  request: IncomingMessage,
-  now: number,
-): Promise<Identity> {
+export function identify(account: Account, signature: Signature, request: IncomingMessage, now: number): Identity {
   const { accessKeyId, sessionToken } = signature;
   if (sessionToken !== undefined) {
     return openSession(account, accessKeyId, sessionToken, request.headers.host ?? "", now);

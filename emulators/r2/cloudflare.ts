@@ -33,7 +33,7 @@ interface Route {
   method: string;
   /** Below `/client/v4/accounts/<account id>`. */
   path: RegExp;
-  handle(call: ApiCall): Promise<unknown> | object;
+  handle(call: ApiCall): object;
 }
 
 const routes: readonly Route[] = [
@@ -112,7 +112,7 @@ function authenticate(request: IncomingMessage, { tokens }: Account): AccountTok
   return token;
 }
 
-async function createTemporaryCredentials({ store, account, bearer, body, now }: ApiCall): Promise<object> {
+function createTemporaryCredentials({ store, account, bearer, body, now }: ApiCall): object {
   const { bucket, parentAccessKeyId, permission, ttlSeconds, prefixes, objects, ...others } = parseJson(body);
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw invalid(`unknown field "${unknown}"`);
@@ -135,7 +135,7 @@ async function createTemporaryCredentials({ store, account, bearer, body, now }:
   const prefixPaths = optionalTexts(prefixes, "prefixes");
   const objectPaths = optionalTexts(objects, "objects");
   if (prefixPaths.length + objectPaths.length > 0) scope.paths = { prefixPaths, objectPaths };
-  const { accessKeyId, secretAccessKey, sessionToken } = await mint(account, bearer, scope, ttlSeconds, now);
+  const { accessKeyId, secretAccessKey, sessionToken } = mint(account, bearer, scope, ttlSeconds, now);
   return { accessKeyId, secretAccessKey, sessionToken };
 }
 

@@ -20,6 +20,8 @@ export interface Operation {
   access: Access;
   /** What a policy calls it. */
   action: string;
+  /** Reads the body itself. That of any other operation must be what was signed, but is of no use. */
+  readsBody?: true;
   /** Checks the rights of each of its keys itself, because they are in its body. */
   authorizesItself?: true;
   /** May answer by sending an answer, or throw an S3Error as long as nothing has been sent. */

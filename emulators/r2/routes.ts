@@ -2,13 +2,22 @@ import type { IncomingHttpHeaders } from "node:http";
 import { S3Error } from "./errors.ts";
 import type { Operation, Resource } from "./operation.ts";
 import { createBucket, deleteBucket, getBucketLocation, headBucket, listBuckets } from "./operations/buckets.ts";
+import { copyObject, uploadPartCopy } from "./operations/copyObject.ts";
 import { deleteObject, deleteObjects } from "./operations/deleteObjects.ts";
 import { getObject, headObject } from "./operations/getObject.ts";
 import { listObjects, listObjectsV2 } from "./operations/listObjects.ts";
+import {
+  abortMultipartUpload,
+  completeMultipartUpload,
+  createMultipartUpload,
+  listMultipartUploads,
+  listParts,
+  uploadPart,
+} from "./operations/multipart.ts";
 import { putObject } from "./operations/putObject.ts";
 import type { Target } from "./target.ts";
 
-/** Every operation that the emulator knows. Of those that fit a request the one with the most marks is meant. */
+/** Every operation that the emulator knows. Of two that fit a request the one that asks for a header is meant. */
 export const operations: readonly Operation[] = [
   listBuckets,
   headBucket,
@@ -22,6 +31,14 @@ export const operations: readonly Operation[] = [
   putObject,
   deleteObject,
   deleteObjects,
+  copyObject,
+  createMultipartUpload,
+  uploadPart,
+  uploadPartCopy,
+  listParts,
+  completeMultipartUpload,
+  abortMultipartUpload,
+  listMultipartUploads,
 ];
 
 /** Query parameters that select another operation, with the word that its name is made of. */

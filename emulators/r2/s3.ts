@@ -34,7 +34,7 @@ export async function handleS3(
   notes.operation = operation.name;
   const signature = readSignature(request, target, "s3", now);
   notes.accessKeyId = signature.accessKeyId;
-  const identity = await identify(account, signature, request, now);
+  const identity = identify(account, signature, request, now);
   if (signature.payload === undefined) {
     throw new S3Error("InvalidRequest", "Missing required header for this request: x-amz-content-sha256");
   }
@@ -48,7 +48,7 @@ export async function handleS3(
     authorize(identity, { operation: name, action, access, bucket: target.bucket, key: target.key, prefix });
   }
   const body = openBody(request, signature, identity.secret, signedChunks);
-  if (request.method !== "PUT" && request.method !== "POST") for await (const chunk of body.content) void chunk;
+  if (!operation.readsBody) for await (const chunk of body.content) void chunk;
   await operation.handle({
     store,
     uploads,

@@ -63,7 +63,7 @@ async function assumeRole(
   const target = parseTarget(request.url ?? "/");
   const signature = readSignature(request, target, "sts", now);
   notes.accessKeyId = signature.accessKeyId;
-  const { secret, token } = await identify(account, signature, request, now);
+  const { secret, token } = identify(account, signature, request, now);
   const body = await readForm(request);
   verifySignature(signature, secret, request, target, sha256(body));
 
@@ -80,7 +80,7 @@ async function assumeRole(
   const policy = readPolicy(form.get("Policy"));
   if (policy !== undefined) scope.policy = policy;
 
-  const credentials = await mint(account, token, scope, readDuration(form.get("DurationSeconds")), now);
+  const credentials = mint(account, token, scope, readDuration(form.get("DurationSeconds")), now);
   return toXml(
     "AssumeRoleResponse",
     {

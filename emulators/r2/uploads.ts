@@ -1,5 +1,4 @@
-import { randomBytes } from "node:crypto";
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { Blob } from "./blobs.ts";
 import { checksumAlgorithms, createChecksum, type ChecksumAlgorithm } from "./checksums.ts";
 import { transaction } from "./database.ts";
@@ -110,14 +109,14 @@ export class Uploads {
   /**
    * Makes an object of the named parts in one step. Parts that are not named are dropped.
    *
-   * @param allowed as in {@link Store.put}
+   * @param allowed may throw for the object that is replaced, or for the one that has come about
    * @throws S3Error InvalidPart, InvalidPartOrder, EntityTooSmall, NoSuchUpload, and whatever `allowed` throws
    */
   async complete(
     upload: Upload,
     references: PartReference[],
     now: number,
-    allowed: (existing: StoredObject | undefined) => void,
+    allowed: (existing: StoredObject | undefined, completed: StoredObject) => void,
   ): Promise<StoredObject> {
     const { bucket, key } = upload;
     let replaced: StoredObject | undefined;
@@ -137,7 +136,7 @@ export class Uploads {
         blobs: parts.map(toBlob),
       };
       replaced = this.#store.find(bucket, key);
-      allowed(replaced);
+      allowed(replaced, object);
       this.#store.insert(bucket, object);
       this.#delete(upload);
       return object;

@@ -54,6 +54,7 @@ export const createBucket: Operation = {
   resource: "bucket",
   access: "admin-write",
   action: "s3:CreateBucket",
+  readsBody: true,
   async handle({ store, bucket, body, response, now }) {
     requireBucketName(bucket);
     const text = await readText(body);

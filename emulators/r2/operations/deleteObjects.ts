@@ -26,6 +26,7 @@ export const deleteObjects: Operation = {
   subresource: ["delete"],
   access: "object-write",
   action,
+  readsBody: true,
   authorizesItself: true,
   async handle(call) {
     const { store, bucket, headers, body, response } = call;

@@ -1,7 +1,7 @@
 import { quoted, sendEmpty } from "../answer.ts";
 import { requireConditions } from "../conditions.ts";
 import { checksumHeaders, keptHeaders } from "../objectHeaders.ts";
-import type { Operation } from "../operation.ts";
+import type { Call, Operation } from "../operation.ts";
 import { requireBucketName } from "./buckets.ts";
 
 export const putObject: Operation = {
@@ -10,11 +10,10 @@ export const putObject: Operation = {
   resource: "object",
   access: "object-write",
   action: "s3:PutObject",
-  async handle({ store, bucket, key, headers, body, response, now }) {
-    if (headers["cf-create-bucket-if-missing"] === "true") {
-      requireBucketName(bucket);
-      store.createBucket(bucket, now);
-    }
+  readsBody: true,
+  async handle(call) {
+    const { store, bucket, key, headers, body, response, now } = call;
+    createBucketIfAsked(call);
     // Before the body, so that nobody uploads for nothing; again when it is stored, for what happened meanwhile.
     store.requireBucket(bucket);
     requireConditions(headers, store.find(bucket, key));
@@ -30,3 +29,11 @@ export const putObject: Operation = {
     sendEmpty(response, 200, { etag: quoted(etag), ...checksumHeaders({ checksum }) });
   },
 };
+
+/** R2's own header for uploads into a bucket that may not be there yet. */
+export function createBucketIfAsked({ store, bucket, headers, now, authorize }: Call): void {
+  if (headers["cf-create-bucket-if-missing"] !== "true" || store.hasBucket(bucket)) return;
+  authorize({ action: "s3:CreateBucket", access: "admin-write", bucket });
+  requireBucketName(bucket);
+  store.createBucket(bucket, now);
+}

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHash } from "node:crypto";
-import { S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
+import { S3Client, type S3ClientConfig, S3ServiceException } from "@aws-sdk/client-s3";
 import { AwsClient } from "aws4fetch";
 import { startR2, type R2, type R2Options } from "../../../emulators/r2/server.ts";
 
@@ -74,4 +74,15 @@ export function signer(keys: Keys = parentKeys, region = "auto", service = "s3")
 /** The code that an XML error names. */
 export async function errorCode(response: Response): Promise<string> {
   return /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1] ?? "";
+}
+
+/** How a call to the AWS SDK ended: `accepted`, or the name of the error and its status, e.g. `NoSuchKey 404`. */
+export async function refusal(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+    return "accepted";
+  } catch (error) {
+    if (!(error instanceof S3ServiceException)) throw error;
+    return `${error.name} ${error.$metadata.httpStatusCode}`;
+  }
 }
