@@ -50,6 +50,7 @@ const registration = new Registration("registration", {
 // F4: proof.
 const proof = new CatalogVerification("verification", {
   connection,
+  lifecycle,
   warehouse,
   registration,
   storage,

@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { TokenIssuer } from "./issuer.ts";
 import type { LakekeeperService } from "./service.ts";
 import type { Platform } from "../platforms/platform.ts";
+import { after } from "../providers/after.ts";
 import { Readiness } from "../providers/readiness.ts";
 
 export interface LakekeeperLifecycleArgs {
@@ -19,6 +20,8 @@ export interface LakekeeperLifecycleArgs {
 export class LakekeeperLifecycle extends pulumi.ComponentResource {
   /** Lakekeeper's address, known to answer. No path, no slash at the end. */
   readonly uri: pulumi.Output<string>;
+  /** Names what serves there: another process or deployment is another text. */
+  readonly instance: pulumi.Output<string>;
 
   constructor(name: string, args: LakekeeperLifecycleArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakekeeper:index:Lifecycle", name, {}, opts);
@@ -31,9 +34,11 @@ export class LakekeeperLifecycle extends pulumi.ComponentResource {
       { environment, version },
       { parent: this, dependsOn: [migrate, args.issuer.published] },
     );
-    const ready = new Readiness(`${name}-ready`, { uri: serve.uri }, { parent: this, dependsOn: serve.resource });
+    const { uri, instance } = serve;
+    const ready = new Readiness(`${name}-ready`, { uri, instance }, { parent: this });
 
-    this.uri = ready.uri;
+    this.uri = after(ready, uri);
+    this.instance = ready.instance;
     this.registerOutputs({ uri: this.uri });
   }
 }

@@ -3,12 +3,14 @@ import type { Connection } from "../clients/token.ts";
 import type { StackConfig } from "../config.ts";
 import type { Storage } from "../platforms/platform.ts";
 import { Verification } from "../providers/verification.ts";
+import type { LakekeeperLifecycle } from "./lifecycle.ts";
 import type { Registration } from "./registration.ts";
 import type { LakekeeperWarehouse } from "./warehouse.ts";
 
 export interface CatalogVerificationArgs {
   /** Secret. */
   readonly connection: pulumi.Input<Connection>;
+  readonly lifecycle: LakekeeperLifecycle;
   readonly warehouse: LakekeeperWarehouse;
   readonly registration: Registration;
   readonly storage: Storage;
@@ -50,7 +52,11 @@ export class CatalogVerification extends pulumi.ComponentResource {
           secretAccessKey,
         })),
       ),
-      triggers: { tables: tables.registered, credential: warehouse.credentialHash },
+      triggers: {
+        instance: args.lifecycle.instance,
+        credential: warehouse.credentialHash,
+        tables: tables.registered,
+      },
     };
     this.result = new Verification(name, inputs, { parent: this, dependsOn: tables });
     this.inputs = pulumi.secret(pulumi.output(inputs));

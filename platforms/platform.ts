@@ -32,7 +32,8 @@ export interface ServiceArgs {
 export interface Served {
   /** Its address as clients and the deployer reach it, without a path and without a slash at the end. */
   readonly uri: pulumi.Output<string>;
-  readonly resource: pulumi.Resource;
+  /** Names the process or the deployment that serves: another one is another text. */
+  readonly instance: pulumi.Output<string>;
 }
 
 /** The bucket and the keys to it. */

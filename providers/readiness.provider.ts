@@ -5,11 +5,13 @@ import { checkInputs, configure, type Provider } from "./provider.ts";
 
 export interface ReadinessState {
   uri: string;
+  instance: string;
   timeoutSeconds: number;
 }
 
 const schema = z.object({
   uri: z.url({ protocol: /^https?$/, error: "must be the http(s) address of Lakekeeper" }),
+  instance: z.string(),
   timeoutSeconds: z.int().min(1, "must be 1 or more seconds"),
 });
 
@@ -42,7 +44,7 @@ const readiness: Provider<ReadinessState> = {
   },
 
   async diff(_id, olds, news) {
-    return { changes: olds.uri !== news.uri };
+    return { changes: olds.uri !== news.uri || olds.instance !== news.instance };
   },
 
   async create(inputs) {

@@ -1,7 +1,7 @@
 /** `make env`: prints what the ml-runner needs in its environment, from the outputs of the stack STACK. */
 import { UserError } from "../clients/errors.ts";
 import { command } from "./command.ts";
-import { formats, variables, type Format } from "./environment.ts";
+import { environmentOf, formats, variables, type Format } from "./environment.ts";
 import { stackOutputs } from "./outputs.ts";
 import { currentStack } from "./stack.ts";
 
@@ -12,12 +12,11 @@ await command(async () => {
   }
   const showSecrets = process.env.SHOW_SECRETS === "1";
   const outputs = await stackOutputs(await currentStack(), variables, showSecrets);
-  const isMasked = (name: (typeof variables)[number]): boolean => outputs[name] === "[secret]" && !showSecrets;
-  const environment = Object.fromEntries(
-    variables.map((name) => [name, isMasked(name) ? undefined : String(outputs[name])]),
-  );
+  const environment = environmentOf(outputs, showSecrets);
   process.stdout.write(`${formats[format](environment)}\n`);
-  if (variables.some(isMasked)) process.stderr.write("Secrets are masked; SHOW_SECRETS=1 shows them.\n");
+  if (Object.values(environment).includes(undefined)) {
+    process.stderr.write("Secrets are masked; SHOW_SECRETS=1 shows them.\n");
+  }
 });
 
 function isFormat(name: string): name is Format {

@@ -12,6 +12,13 @@ export const variables = [
 /** A variable's value; `undefined` for a secret that is not to be shown. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The ml-runner's environment out of a stack's outputs, in which the engine hides secrets unless it was told not to. */
+export function environmentOf(outputs: Readonly<Record<string, unknown>>, secretsShown: boolean): Environment {
+  return Object.fromEntries(
+    variables.map((name) => [name, outputs[name] === "[secret]" && !secretsShown ? undefined : String(outputs[name])]),
+  );
+}
+
 /** How `make env` can print an environment. */
 export const formats = {
   dotenv: (environment: Environment) =>

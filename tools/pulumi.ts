@@ -2,6 +2,7 @@
 import { command } from "./command.ts";
 import { recover } from "./interrupted.ts";
 import { currentStack, exists, prepare, pulumi, stackArguments, type Stack } from "./stack.ts";
+import { summary } from "./summary.ts";
 import { sweep } from "./sweep.ts";
 
 await command(async () => {
@@ -10,6 +11,7 @@ await command(async () => {
   if (name === "destroy" && stack.isolated) return destroy(stack);
   await ready(stack);
   await pulumi(stack, [name, ...options(name, stack), ...rest]);
+  if (name === "up") process.stdout.write(`${await summary(stack)}\n`);
 });
 
 /** The operator's own stack is made and mended by the operator. */
@@ -30,13 +32,19 @@ async function destroy(stack: Stack): Promise<void> {
 }
 
 /** Asks before it changes a stack that may be somebody's production, unless YES=1; an isolated stack is ours alone. */
+function changing(stack: Stack): string[] {
+  if (stack.isolated) return [...stackArguments(stack), "--yes", "--skip-preview"];
+  return process.env.YES === "1" ? [...stackArguments(stack), "--yes"] : stackArguments(stack);
+}
+
 function options(name: string, stack: Stack): string[] {
   switch (name) {
     case "up":
+      // The outputs that a person wants are told afterwards, in fewer lines.
+      return [...changing(stack), "--suppress-outputs"];
     case "refresh":
     case "destroy":
-      if (stack.isolated) return [...stackArguments(stack), "--yes", "--skip-preview"];
-      return process.env.YES === "1" ? [...stackArguments(stack), "--yes"] : stackArguments(stack);
+      return changing(stack);
     case "preview":
       return [...stackArguments(stack), "--diff"];
     default:

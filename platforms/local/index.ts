@@ -10,6 +10,7 @@ import { Ports } from "../../providers/local/ports.ts";
 import { PostgresCluster } from "../../providers/local/postgresCluster.ts";
 import { Process } from "../../providers/local/process.ts";
 import { SampleLakehouse } from "../../providers/local/sampleLakehouse.ts";
+import { after } from "../../providers/after.ts";
 import { RandomSecret } from "../../providers/randomSecret.ts";
 import { sampleCatalog } from "../../tools/fixtures/sample.ts";
 import type { Database, Issuer, Jwks, Platform, Served, ServiceArgs, Storage } from "../platform.ts";
@@ -130,7 +131,10 @@ export class LocalPlatform implements Platform {
       },
       opts,
     );
-    return { uri: after(resource, loopback(port)), resource };
+    return {
+      uri: after(resource, loopback(port)),
+      instance: pulumi.interpolate`${resource.pid} since ${resource.startTime}`,
+    };
   }
 
   storage(name: string, opts: pulumi.ResourceOptions): Storage {
@@ -187,12 +191,4 @@ export class LocalPlatform implements Platform {
 
 function loopback(port: pulumi.Output<number>): pulumi.Output<string> {
   return pulumi.interpolate`http://127.0.0.1:${port}`;
-}
-
-/**
- * A value that waits for a resource without coming from it. What a resource that is about to change puts out is unknown
- * in a preview, all but its id: a restarted process would seem to change everything behind it.
- */
-function after<T>(resource: pulumi.CustomResource, value: pulumi.Output<T>): pulumi.Output<T> {
-  return pulumi.all([resource.id, value]).apply(([, known]) => known) as pulumi.Output<T>;
 }

@@ -1,0 +1,16 @@
+import type { Report } from "../providers/verification/report.ts";
+import { formatReport } from "../providers/verification/report.ts";
+import { environmentOf, formats, variables } from "./environment.ts";
+import { stackOutputs } from "./outputs.ts";
+import type { Stack } from "./stack.ts";
+
+/** What `make up` ends with: what runs, how the verification went, and the ml-runner's environment without its secret. */
+export async function summary(stack: Stack): Promise<string> {
+  const wanted = [...variables, "lakekeeperRuntime", "verification", "cutover"] as const;
+  const outputs = await stackOutputs(stack, wanted, false);
+  return [
+    `Lakekeeper: ${String(outputs.lakekeeperRuntime)}; phase of the move: ${String(outputs.cutover)}`,
+    formatReport(outputs.verification as Report),
+    formats.dotenv(environmentOf(outputs, false)),
+  ].join("\n\n");
+}
