@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { UserError } from "../../clients/errors.ts";
 import { bucketsGrant, permissionGrant, type Grant, type Permission } from "./permissions.ts";
 import { sha256 } from "./sigv4.ts";
 
@@ -23,7 +24,7 @@ export class AccountTokens {
 
   add(token: AccountToken): void {
     if (!/^[0-9a-zA-Z]{32}$/.test(token.id)) {
-      throw new Error(
+      throw new UserError(
         `The id of an API token must be 32 letters or digits, as Cloudflare's are; "${token.id}" is not.`,
       );
     }

@@ -49,13 +49,18 @@ export class Blobs {
   async read(blobs: Blob[], start: number, end: number): Promise<AsyncIterable<Buffer>> {
     const slices: Readable[] = [];
     let offset = 0;
-    for (const blob of blobs) {
-      const first = Math.max(start - offset, 0);
-      const last = Math.min(end - offset, blob.size - 1);
-      offset += blob.size;
-      if (first > last) continue;
-      const handle = await open(this.#path(blob.id));
-      slices.push(createReadStream("", { fd: handle, start: first, end: last }));
+    try {
+      for (const blob of blobs) {
+        const first = Math.max(start - offset, 0);
+        const last = Math.min(end - offset, blob.size - 1);
+        offset += blob.size;
+        if (first > last) continue;
+        const handle = await open(this.#path(blob.id));
+        slices.push(createReadStream("", { fd: handle, start: first, end: last }));
+      }
+    } catch (error) {
+      for (const slice of slices) slice.destroy();
+      throw error;
     }
     return concatenate(slices);
   }

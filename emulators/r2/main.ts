@@ -28,7 +28,12 @@ if (values.help) {
   process.stderr.write(help);
   process.exitCode = 2;
 } else {
-  await serve();
+  await serve().catch((error: unknown) => {
+    process.stderr.write(
+      `The R2 emulator could not start: ${error instanceof Error ? error.message : String(error)}\n`,
+    );
+    process.exit(1);
+  });
 }
 
 async function serve(): Promise<void> {

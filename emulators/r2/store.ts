@@ -122,8 +122,9 @@ export class Store {
         return { object, range, content: await this.blobs.read(object.blobs, range.start, range.end) };
       } catch (error) {
         // Overwritten between the look-up and the opening of its file: look up what is there now.
-        if ((error as NodeJS.ErrnoException).code !== "ENOENT" || this.find(bucket, key)?.etag === object.etag)
-          throw error;
+        const isGone = (error as NodeJS.ErrnoException).code === "ENOENT";
+        const isSame = this.find(bucket, key)?.blobs[0]?.id === object.blobs[0]?.id;
+        if (!isGone || isSame) throw error;
       }
     }
   }

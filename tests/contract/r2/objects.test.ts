@@ -90,6 +90,20 @@ describe("objects", () => {
     expect(Buffer.from(await Body!.transformToByteArray()).equals(large)).toBe(true);
   });
 
+  test("are read whole while they are overwritten", async () => {
+    const contents = ["a", "b"].map((letter) => letter.repeat(100_000));
+    await put("contended", contents[0]);
+    let isWriting = true;
+    const write = async (): Promise<void> => {
+      for (let round = 0; round < 40; round++) await put("contended", contents[round % 2]);
+      isWriting = false;
+    };
+    const readers = Array.from({ length: 4 }, async () => {
+      while (isWriting) expect(contents).toContain(await read("contended"));
+    });
+    await Promise.all([write(), ...readers]);
+  });
+
   test("in a bucket that is not there are refused", async () => {
     expect(await refusal(read("a", { Bucket: "nowhere" }))).toBe("NoSuchBucket 404");
     const upload = new PutObjectCommand({ Bucket: "nowhere", Key: "a", Body: Buffer.alloc(0) });
