@@ -95,7 +95,8 @@ export class IcebergCatalog {
 
   /** The parent must exist: 404 `NoSuchNamespaceException` otherwise. One that exists: 409 `AlreadyExistsException`. */
   async createNamespace(namespace: Namespace, properties: Record<string, string> = {}): Promise<void> {
-    await this.#http.request({ method: "POST", path: `${this.#base}/namespaces`, body: { namespace, properties } });
+    const body = { namespace, properties };
+    await this.#http.request({ method: "POST", path: `${this.#base}/namespaces`, body, repeatable: true });
   }
 
   /** Only an empty one: 409 `NamespaceNotEmptyException` otherwise. */

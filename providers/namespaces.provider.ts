@@ -171,14 +171,18 @@ async function ensure(
 
 /** True when the namespace is ours: made now, or marked as made before. */
 async function makeOrAdopt(catalog: IcebergCatalog, namespace: readonly string[]): Promise<boolean> {
-  const existing = await catalog.namespace(namespace);
-  if (existing !== undefined) return existing["created-by"] === MARK["created-by"];
+  const isOurs = async () => {
+    const properties = await catalog.namespace(namespace);
+    return properties && properties["created-by"] === MARK["created-by"];
+  };
+  const known = await isOurs();
+  if (known !== undefined) return known;
   try {
     await catalog.createNamespace(namespace, MARK);
     return true;
   } catch (error) {
-    if (error instanceof HttpError && error.type === "AlreadyExistsException") return false;
-    throw error;
+    if (!(error instanceof HttpError && error.type === "AlreadyExistsException")) throw error;
+    return (await isOurs()) ?? false;
   }
 }
 

@@ -5,6 +5,7 @@ const text = z.string({ error: "must be a text" }).min(1, { error: "must not be 
 const flag = z.boolean({ error: "must be true or false" }).optional();
 
 function endpointProblem(endpoint: string, bucket: unknown): string | undefined {
+  if (!URL.canParse(endpoint)) return undefined;
   const path = new URL(endpoint).pathname.replace(/^\/+|\/+$/g, "");
   return path === "" || path === bucket
     ? undefined

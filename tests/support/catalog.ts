@@ -6,16 +6,19 @@ import { S3Client } from "../../clients/s3.ts";
 import type { Connection } from "../../clients/token.ts";
 import { startLakekeeper, type RunningServer } from "../../emulators/lakekeeper/server.ts";
 import { startR2, type R2 } from "../../emulators/r2/server.ts";
+import type { StorageCredential } from "../../providers/warehouse.profile.ts";
 import { startTestPostgres, type TestPostgres } from "./postgres.ts";
 import { Proxy } from "./proxy.ts";
 
 const ACCOUNT = "a".repeat(32);
 export const TOKEN = { id: "0".repeat(32), value: "value-of-the-first-token", permission: "admin-read-write" } as const;
 
+type R2Credential = Extract<StorageCredential, { type: "cloudflare-r2" }>;
+
 /** What Lakekeeper is given for an API token of the account. */
-export function r2Credential(token: { id: string; value: string } = TOKEN) {
+export function r2Credential(token: { id: string; value: string } = TOKEN): R2Credential {
   return {
-    type: "cloudflare-r2" as const,
+    type: "cloudflare-r2",
     accountId: ACCOUNT,
     accessKeyId: token.id,
     secretAccessKey: createHash("sha256").update(token.value).digest("hex"),
