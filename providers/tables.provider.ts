@@ -95,11 +95,7 @@ const provider: Provider<TablesInputs, TablesOutputs> = {
   },
 
   async delete(_id, props) {
-    await withCatalog(
-      props.connection,
-      (http) => inWarehouse(http, props.warehouseId, () => removeAll(http, props), undefined),
-      { connections: connectionsOf(props) },
-    );
+    await withCatalog(props.connection, (http) => removeAll(http, props), { connections: connectionsOf(props) });
   },
 };
 
@@ -211,7 +207,12 @@ async function observed(http: HttpClient, props: TablesOutputs): Promise<TablesO
 async function removeAll(http: HttpClient, props: TablesOutputs): Promise<void> {
   const registration = open(http, props.warehouseId);
   const failures = await eachTable(Object.keys(props.registered), connectionsOf(props), (name) =>
-    registration.remove(name, props.registered[name], props.tableUuids[name]),
+    inWarehouse(
+      http,
+      props.warehouseId,
+      () => registration.remove(name, props.registered[name], props.tableUuids[name]),
+      undefined,
+    ),
   );
   if (failures.length > 0) throw new UserError(`Tables that could not be unregistered:\n${failures.join("\n")}`);
 }

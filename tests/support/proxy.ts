@@ -13,9 +13,14 @@ export class Proxy {
   uri = "";
   /** Every call as "METHOD /path?query", with its body. */
   readonly calls: { readonly call: string; readonly body: string }[] = [];
+  /** The most calls that were open at one time. */
+  mostAtOnce = 0;
+  #open = 0;
   fault: (call: string, body: string) => Fault | undefined = () => undefined;
   readonly #target: string;
   readonly #server = createServer((request, response) => {
+    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#open);
+    response.on("close", () => this.#open--);
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => this.#handle(request, response, Buffer.concat(chunks)));
@@ -44,6 +49,7 @@ export class Proxy {
   /** Forgets calls and faults. */
   reset(): void {
     this.calls.length = 0;
+    this.mostAtOnce = 0;
     this.fault = () => undefined;
   }
 
