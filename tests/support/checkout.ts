@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { stopAll } from "../../platforms/local/processes.ts";
+import { run } from "../../tools/run.ts";
+
+export interface MakeResult {
+  readonly code: number;
+  /** Standard output and standard error as they came. */
+  readonly output: string;
+}
+
+/** What `pulumi up` and the like say at their end: `{ created: 35 }`, `{ updated: 1, unchanged: 34 }`. */
+export type ResourceCounts = Readonly<Record<string, number>>;
+
+/** A checkout of its own, in which `make` can be run as a newcomer runs it, on the `local` stack. */
+export interface Checkout {
+  readonly directory: string;
+  make(target: string, variables?: Readonly<Record<string, string>>): Promise<MakeResult>;
+  /** `make`, and an error with all it printed unless it succeeds. */
+  mustMake(target: string, variables?: Readonly<Record<string, string>>): Promise<MakeResult>;
+  /** A command of the engine on the local stack, such as `stack export`; resolves to its standard output. */
+  engine(...args: string[]): Promise<string>;
+  outputs(): Promise<Record<string, unknown>>;
+  read(path: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/** Copies what the repository tracks or would track; packages are shared, everything else is the checkout's own. */
+export async function makeCheckout(): Promise<Checkout> {
+  const source = process.cwd();
+  const directory = await mkdtemp(join(tmpdir(), "checkout-"));
+  // As a usual checkout is: Postgres, which never runs as root, has to reach its data.
+  await chmod(directory, 0o755);
+  const listed = await run("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: source });
+  for (const file of listed.split("\0").filter((name) => name !== "")) {
+    await mkdir(dirname(join(directory, file)), { recursive: true });
+    // A file that is deleted and not yet committed is listed as well.
+    await cp(join(source, file), join(directory, file)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+    });
+  }
+  await symlink(join(source, "node_modules"), join(directory, "node_modules"));
+
+  async function make(target: string, variables: Readonly<Record<string, string>> = {}): Promise<MakeResult> {
+    const words = ["--silent", target, ...Object.entries(variables).map(([name, value]) => `${name}=${value}`)];
+    const child = spawn("make", words, { cwd: directory, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+    }
+    const code = await new Promise<number>((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", (status) => resolve(status ?? 1));
+    });
+    return { code, output };
+  }
+
+  async function mustMake(target: string, variables: Readonly<Record<string, string>> = {}): Promise<MakeResult> {
+    const result = await make(target, variables);
+    if (result.code !== 0) throw new Error(`make ${target} exited with ${result.code}:\n${result.output}`);
+    return result;
+  }
+
+  const engine = (...args: string[]): Promise<string> =>
+    run(process.execPath, ["tools/pulumi.ts", ...args], { cwd: directory });
+
+  return {
+    directory,
+    make,
+    mustMake,
+    engine,
+    async outputs() {
+      return JSON.parse(await engine("stack", "output", "--json", "--show-secrets")) as Record<string, unknown>;
+    },
+    read: (path) => readFile(join(directory, path), "utf8"),
+    async remove() {
+      await stopAll(join(directory, ".state/local"));
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Counts of the engine's last summary in what it printed. */
+export function resourceCounts(output: string): ResourceCounts {
+  const summary = output.slice(output.lastIndexOf("Resources:"));
+  return Object.fromEntries<number>(
+    [...summary.matchAll(/^ +(?:\S+ )?(\d+) (?:to )?([a-z-]+)$/gm)].map(([, count, what]) => [what!, Number(count)]),
+  );
+}

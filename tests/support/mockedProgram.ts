@@ -1,0 +1,70 @@
+import * as pulumi from "@pulumi/pulumi";
+
+/** A resource as the program declared it. */
+export interface Declared {
+  /** The last part of its type, `SigningKey`; a component's is in brackets, `<Warehouse>`. */
+  readonly type: string;
+  readonly name: string;
+  /** Type and name of its component. */
+  readonly parent: string | undefined;
+  readonly inputs: Record<string, unknown>;
+  readonly options: pulumi.CustomResourceOptions;
+  readonly resource: pulumi.Resource;
+}
+
+/**
+ * Runs a program against Pulumi's mocks and keeps every resource that it declares.
+ *
+ * @param outputs what a resource puts out beyond its inputs, by the last part of its type (`SigningKey`).
+ */
+export async function runMocked<Program extends object>(
+  load: () => Promise<Program>,
+  outputs: Readonly<Record<string, Record<string, unknown>>>,
+): Promise<{ declared: Declared[]; program: Program }> {
+  const declared: Declared[] = [];
+  await pulumi.runtime.setMocks(
+    {
+      newResource: ({ type, name, inputs }) => ({
+        id: `${name}-id`,
+        state: { ...(inputs as object), ...outputs[lastPart(type)] },
+      }),
+      call: ({ inputs }) => inputs as Record<string, unknown>,
+    },
+    "lakekeeper",
+    "local",
+  );
+  let program: Program | undefined;
+  await pulumi.runtime.runInPulumiStack(async () => {
+    pulumi.runtime.registerStackTransformation(({ resource, type, name, props, opts }) => {
+      const inputs = props as Record<string, unknown>;
+      declared.push({ type: lastPart(type), name, parent: nameOf(opts.parent), inputs, options: opts, resource });
+      return undefined;
+    });
+    program = await load();
+    return {};
+  });
+  return { declared, program: program! };
+}
+
+/** The value of an output, and whether it is kept secret. */
+export async function settle<T>(output: pulumi.Input<T>): Promise<{ value: T; secret: boolean }> {
+  const known = pulumi.output(output);
+  const value = await new Promise<T>((resolve) => void known.apply((result) => resolve(result as T)));
+  return { value, secret: await pulumi.isSecret(known) };
+}
+
+/** Type and name of what a resource was told to wait for. */
+export function dependencies({ options }: Declared): (string | undefined)[] {
+  return [options.dependsOn ?? []].flat().map((resource) => nameOf(resource as pulumi.Resource));
+}
+
+function nameOf(resource: pulumi.Resource | undefined): string | undefined {
+  if (resource === undefined) return undefined;
+  const { __pulumiType, __name } = resource as unknown as { __pulumiType: string; __name: string };
+  return `${lastPart(__pulumiType)} ${__name}`;
+}
+
+function lastPart(type: string): string {
+  const last = type.slice(type.lastIndexOf(":") + 1);
+  return type.includes(":index:") ? `<${last}>` : last;
+}
