@@ -9,8 +9,8 @@ import pg from "pg";
 import { UserError } from "../../clients/errors.ts";
 import { tail } from "./logs.ts";
 import { requireFreePort } from "./ports.ts";
-import { canReach, giveTo, postgresBinaries } from "./postgresBinaries.ts";
-import { commandOf, hasExited, type ProcessId } from "./processId.ts";
+import { canReach, giveTo, packageFolder, postgresBinaries } from "./postgresBinaries.ts";
+import { commandOf, startTimeOf, stopProcess, type ProcessId } from "./processId.ts";
 import { spawnDetached } from "./spawn.ts";
 
 export const HOST = "127.0.0.1";
@@ -18,7 +18,8 @@ export const SUPERUSER = "postgres";
 /** Where root puts data that the user who runs Postgres could not reach in the checkout. */
 const SHARED_DATA = "/var/lib/lakekeeper-stack";
 const START_SECONDS = 60;
-const STOP_SECONDS = 30;
+/** Stops the server without waiting for its clients. */
+export const STOP_SIGNAL = "SIGINT";
 
 export interface Cluster {
   /** Data folder; a symbolic link to it when it has to be elsewhere. */
@@ -46,6 +47,12 @@ const SETTINGS = {
   // A statement may hold a password, so the log shows the error alone.
   log_min_error_statement: "panic",
 };
+
+/** Changes when a server has to be started anew to be of this release and with these settings. */
+export async function clusterVersion(): Promise<string> {
+  const { version } = await packageFolder();
+  return JSON.stringify([version, SETTINGS]);
+}
 
 /** Makes the data folder with initdb, unless it is there. */
 export async function initializeCluster({ directory, superuserPassword }: Cluster): Promise<void> {
@@ -111,7 +118,8 @@ export async function startCluster(
   const options = Object.entries({ ...SETTINGS, ...settings }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const deadline = Date.now() + START_SECONDS * 1_000;
   for (;;) {
-    await removeStaleLockFile(folder);
+    // Postgres takes any live process with the pid in its lock file for another server; after a reboot that can be anything.
+    if (!(await serverOn(folder))) await rm(join(folder, "postmaster.pid"), { force: true });
     await requireFreePort(cluster.port, "Postgres");
     const { id, log, exited } = await spawnDetached({
       command: [postgres, "-D", folder, "-p", String(cluster.port), ...options],
@@ -121,7 +129,7 @@ export async function startCluster(
       ...runAs,
     });
     const stopWaiting = new AbortController();
-    const failure = await Promise.race([exited, untilAnswers(cluster, deadline, stopWaiting.signal)]);
+    const failure = await Promise.race([exited, untilAnswers(cluster, deadline - Date.now(), stopWaiting.signal)]);
     stopWaiting.abort();
     if (failure === undefined) return id;
     const said = await tail(log);
@@ -130,16 +138,21 @@ export async function startCluster(
       await delay(100);
       continue;
     }
-    await stopCluster(id);
+    await stopProcess(id, STOP_SIGNAL);
     throw explained(`Postgres did not start (${failure}); its log is ${log.path}`, said);
   }
 }
 
-/** Resolves once the server takes connections, with the reason when it does not in time. */
-async function untilAnswers(cluster: Cluster, deadline: number, signal: AbortSignal): Promise<string | undefined> {
-  for (let nextNotice = Date.now() + 5_000; !signal.aborted; await delay(30)) {
+/** Waits until the server takes connections. Resolves with the reason when it does not in time. */
+export async function untilAnswers(
+  cluster: Cluster,
+  milliseconds: number,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const deadline = Date.now() + milliseconds;
+  for (let nextNotice = Date.now() + 5_000; !signal?.aborted; await delay(30)) {
     if (await answers(cluster)) return undefined;
-    if (Date.now() > deadline) return `no answer within ${START_SECONDS} s`;
+    if (Date.now() > deadline) return `no answer within ${Math.round(milliseconds / 1_000)} s`;
     if (Date.now() > nextNotice) {
       console.log(`waiting for Postgres on port ${cluster.port}`);
       nextNotice = Date.now() + 10_000;
@@ -155,15 +168,6 @@ export async function answers(cluster: Cluster): Promise<boolean> {
     return true;
   } catch (error) {
     return isWrongPassword(error);
-  }
-}
-
-/** Stops the server without waiting for its clients. Kills it when it does not follow. */
-export async function stopCluster(id: ProcessId): Promise<void> {
-  for (const signal of ["SIGINT", "SIGQUIT", "SIGKILL"] as const) {
-    if (await hasExited(id, 0)) return;
-    process.kill(id.pid, signal);
-    if (await hasExited(id, STOP_SECONDS * 1_000)) return;
   }
 }
 
@@ -233,14 +237,14 @@ async function dataFolder(directory: string): Promise<string> {
   return elsewhere;
 }
 
-/**
- * Postgres takes any live process with the pid in its lock file for another server on the same data; after a reboot
- * that can be anything.
- */
-async function removeStaleLockFile(folder: string): Promise<void> {
-  const lockFile = join(folder, "postmaster.pid");
-  const pid = Number((await readFile(lockFile, "utf8").catch(() => "")).split("\n")[0]);
-  if (pid > 0 && !(await commandOf(pid))?.includes(folder)) await rm(lockFile, { force: true });
+/** The server that runs on a data folder. */
+export async function serverOn(directory: string): Promise<ProcessId | undefined> {
+  const folder = await realpath(directory).catch(() => undefined);
+  if (folder === undefined) return undefined;
+  const pid = Number((await readFile(join(folder, "postmaster.pid"), "utf8").catch(() => "")).split("\n")[0]);
+  if (!(pid > 0) || !(await commandOf(pid))?.includes(` -D ${folder} `)) return undefined;
+  const startTime = await startTimeOf(pid);
+  return startTime === undefined ? undefined : { pid, startTime };
 }
 
 function errorText(error: unknown): string {

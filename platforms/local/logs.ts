@@ -1,5 +1,6 @@
 import { mkdir, open, rename, stat, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
+import { redact } from "../../clients/redact.ts";
 
 /** A log file larger than this is put aside, as `<file>.1`, before the next start. */
 const LARGE = 10_000_000;
@@ -37,21 +38,11 @@ export async function tail(
 }
 
 const SECRET_NAME = /password|secret|token|key|credential/i;
-/** Shorter values would blank out ordinary text. */
-const SHORTEST_SECRET = 6;
 
 /** The values of an environment that must not be shown: those named like a secret, and passwords inside URLs. */
 export function secretsOf(environment: Readonly<Record<string, string>>): string[] {
-  const secrets = Object.entries(environment).flatMap(([name, value]) => {
+  return Object.entries(environment).flatMap(([name, value]) => {
     const password = URL.parse(value)?.password;
     return [...(SECRET_NAME.test(name) ? [value] : []), ...(password ? [password, decodeURIComponent(password)] : [])];
   });
-  return secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
-}
-
-function redact(text: string, secrets: readonly string[]): string {
-  // The longest first: one secret may be part of another.
-  return [...secrets]
-    .sort((a, b) => b.length - a.length)
-    .reduce((shown, secret) => shown.replaceAll(secret, "***"), text);
 }

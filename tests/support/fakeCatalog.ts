@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { S3Access } from "../../clients/s3.ts";
+import type { VerificationInputs } from "../../providers/verification/inputs.ts";
 
 export interface Answer {
   readonly status: number;
@@ -72,6 +74,27 @@ export class FakeCatalog {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
     this.uri = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
     return this;
+  }
+
+  /** To verify all there is to verify of this catalog. */
+  inputs(changed: Partial<VerificationInputs> = {}): VerificationInputs {
+    return {
+      connection: { uri: this.uri, identity: { kind: "token", token: READER_TOKEN } },
+      readerToken: READER_TOKEN,
+      warehouse: "lakehouse",
+      warehouseId: WAREHOUSE_ID,
+      location: "s3://lakehouse",
+      namespaces: ["main", "main.default"],
+      smokeTable: "main.default.t000",
+      vending: "required",
+      writeProbe: true,
+      ...changed,
+    };
+  }
+
+  /** Keys of the bucket's owner. */
+  storage(): S3Access {
+    return { endpoint: this.uri, region: "auto", accessKeyId: OWN.key, secretAccessKey: OWN.secret };
   }
 
   async stop(): Promise<void> {

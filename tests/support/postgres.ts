@@ -8,9 +8,10 @@ import {
   initializeCluster,
   removeData,
   startCluster,
-  stopCluster,
+  STOP_SIGNAL,
 } from "../../platforms/local/cluster.ts";
 import { freePort } from "../../platforms/local/ports.ts";
+import { stopProcess } from "../../platforms/local/processId.ts";
 
 export interface TestPostgres {
   readonly port: number;
@@ -49,7 +50,7 @@ export async function startTestPostgres(): Promise<TestPostgres> {
     },
     async stop() {
       process.removeListener("exit", kill);
-      await stopCluster(id);
+      await stopProcess(id, STOP_SIGNAL);
       await removeData(cluster.directory);
       await rm(scratch, { recursive: true, force: true });
     },
