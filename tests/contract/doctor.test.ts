@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FakeCatalog, READER_TOKEN, WAREHOUSE_ID } from "../support/fakeCatalog.ts";
+import { FakeCatalog, READER_TOKEN } from "../support/fakeCatalog.ts";
 
 let catalog: FakeCatalog;
 let folder: string;
@@ -18,17 +18,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const doctorOutput = () => ({
-  connection: { uri: catalog.uri, identity: { kind: "token", token: READER_TOKEN } },
-  readerToken: READER_TOKEN,
-  warehouse: "lakehouse",
-  warehouseId: WAREHOUSE_ID,
-  location: "s3://lakehouse",
-  namespaces: ["main.default"],
-  smokeTable: "main.default.t000",
-  vending: "auto",
-  writeProbe: false,
-});
+const doctorOutput = () => catalog.inputs({ vending: "auto", writeProbe: false });
 
 /** Runs the doctor of the stack `dev` beside an engine that knows these outputs of it. */
 async function doctor(outputs: object): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -82,7 +72,7 @@ test("says plainly that the server is down, and how to start it", async () => {
 });
 
 test.each([
-  ["has not been brought up", {}, /The stack dev has nothing to look at yet: run `make up STACK=dev` first/],
+  ["has not been brought up", {}, /The stack dev is not up yet: run `make up STACK=dev` first/],
   ["was made by another release", { doctor: { uri: "x" } }, /made by another release: run `make up STACK=dev`/],
 ])("explains a stack that %s", async (_what, outputs, message) => {
   const { code, stderr } = await doctor(outputs);

@@ -18,9 +18,16 @@ test.each<[string, object]>([
   ["a null", { "current-snapshot-id": null }],
   ["the id that means no snapshot", { "current-snapshot-id": -1 }],
   ["the sequence number of a table without one", { "last-sequence-number": 0 }],
-  ["what version 1 says twice", { schema: { type: "struct" }, "partition-spec": [{ name: "p" }] }],
 ])("a file may also have %s", (_what, extra) => {
   expect(metadataDifferences(table, { ...table, ...extra })).toEqual([]);
+});
+
+test("of format version 1 the catalog may leave out what is said twice, and the refs", () => {
+  const extra = { schema: { type: "struct" }, "partition-spec": [{ name: "p" }], refs: { main: { "snapshot-id": 1 } } };
+  const v1 = { ...table, "format-version": 1 };
+  expect(metadataDifferences(v1, { ...v1, ...extra })).toEqual([]);
+  expect(metadataDifferences({ ...v1, schema: { type: "list" } }, { ...v1, ...extra })).toEqual(["schema"]);
+  expect(metadataDifferences(table, { ...table, ...extra })).toEqual(["schema", "partition-spec", "refs"]);
 });
 
 test("a file may write decimal types with a space and its location with a slash", () => {

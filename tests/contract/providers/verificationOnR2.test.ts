@@ -8,7 +8,7 @@ import { S3Client } from "../../../clients/s3.ts";
 import { startR2, type R2 } from "../../../emulators/r2/server.ts";
 import type { Report } from "../../../providers/verification/report.ts";
 import { runVerification } from "../../../providers/verification/run.ts";
-import { DATA_KEY, FakeCatalog, METADATA_KEY, READER_TOKEN, WAREHOUSE_ID } from "../../support/fakeCatalog.ts";
+import { DATA_KEY, FakeCatalog, METADATA_KEY } from "../../support/fakeCatalog.ts";
 
 // The same checks, with credentials that the R2 emulator has minted: it verifies signatures, sessions and scopes.
 
@@ -62,18 +62,7 @@ async function vend(prefixes?: string[], permission = "object-read-write"): Prom
 }
 
 const verify = (writeProbe = true): Promise<Report> =>
-  runVerification({
-    connection: { uri: catalog.uri, identity: { kind: "token", token: READER_TOKEN } },
-    readerToken: READER_TOKEN,
-    warehouse: "lakehouse",
-    warehouseId: WAREHOUSE_ID,
-    location: "s3://lakehouse",
-    namespaces: ["main.default"],
-    smokeTable: "main.default.t000",
-    vending: "required",
-    writeProbe,
-    storage: storage(),
-  });
+  runVerification(catalog.inputs({ writeProbe, storage: storage() }));
 const failed = ({ checks }: Report) => checks.filter(({ outcome }) => outcome !== "passed").map(({ check }) => check);
 const objects = async () => (await bucket.list("lakehouse", "")).objects.map(({ key }) => key).sort();
 
