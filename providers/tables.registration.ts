@@ -5,7 +5,6 @@ import type { Lakekeeper } from "../clients/lakekeeper.ts";
 import { backoff, retry } from "../clients/retry.ts";
 import { forEachAtOnce } from "../clients/concurrency.ts";
 import { ifAnswered } from "./catalog.ts";
-import { readVersion } from "./tables.evidence.ts";
 import { explainRegistration } from "./tables.explain.ts";
 import { isInLog, standing, type Version } from "./tables.plan.ts";
 
@@ -95,6 +94,8 @@ export class Registration {
     // Still as this stack left it, so today's catalog is the only one that has moved.
     if (now.pointer === previous) return this.#overwrite(table, pointer);
 
+    // Loaded on first use: it brings an S3 client, which hardly any run needs.
+    const { readVersion } = await import("./tables.evidence.ts");
     const wanted = await readVersion(this.#catalog, table, pointer).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       throw new UserError(

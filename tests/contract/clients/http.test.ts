@@ -1,5 +1,5 @@
 import { MockAgent } from "undici";
-import type { HttpError} from "../../../clients/http.ts";
+import type { HttpError } from "../../../clients/http.ts";
 import { HttpClient, retryAfter, Unreachable, type HttpRequest } from "../../../clients/http.ts";
 import { clock } from "../../../clients/retry.ts";
 
