@@ -74,9 +74,12 @@ test("a server on another database is refused in preview, update and refresh, an
 
 test("a server that does not answer fails no preview, and a refresh keeps the state", async () => {
   const outs = await bootstrapped();
+  const said = jest.spyOn(console, "log").mockImplementation();
   catalog.proxy.fault = () => "cut";
   expect(await bootstrap.diff(outs.serverId, outs, inputs())).toEqual({ changes: false });
   expect(await bootstrap.read(outs.serverId, outs)).toEqual({ id: outs.serverId, props: outs });
+  expect(said.mock.calls.flat()).toEqual([expect.stringMatching(/^not refreshed, the state is kept as it is: /)]);
+  said.mockRestore();
 });
 
 test("a refresh reports the version that runs, and forgets a server that waits for its bootstrap again", async () => {
