@@ -6,7 +6,9 @@ import { Health } from "./health.ts";
 import type { Route } from "./http/call.ts";
 import { createListener } from "./http/listener.ts";
 import { log } from "./log.ts";
+import { commitRoutes } from "./resources/commit.ts";
 import { configRoutes } from "./resources/config.ts";
+import { createRoutes } from "./resources/create.ts";
 import { dropRoutes } from "./resources/drop.ts";
 import { namespaceRoutes } from "./resources/namespaces.ts";
 import { projectRoutes } from "./resources/projects.ts";
@@ -14,6 +16,7 @@ import { registerRoutes } from "./resources/register.ts";
 import { readServerInfo, serverRoutes } from "./resources/server.ts";
 import { tableRoutes } from "./resources/tables.ts";
 import { userRoutes } from "./resources/users.ts";
+import { viewRoutes } from "./resources/views.ts";
 import { warehouseRoutes } from "./resources/warehouses.ts";
 import { isUnsafeKey, readSettings, type Environment, type Settings } from "./settings.ts";
 import { CredentialCache } from "./storage/vending.ts";
@@ -32,6 +35,9 @@ const routes: readonly Route[] = [
   ...namespaceRoutes,
   ...tableRoutes,
   ...registerRoutes,
+  ...createRoutes,
+  ...commitRoutes,
+  ...viewRoutes,
   ...dropRoutes,
 ];
 

@@ -1,8 +1,9 @@
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { CatalogError } from "../http/errors.ts";
-import { type Json, parseJson, stringifyJson } from "../http/json.ts";
+import { isObject, type Json, type JsonObject, parseJson, stringifyJson } from "../http/json.ts";
 import { JsonScanner, JsonSyntaxError } from "../http/jsonScanner.ts";
+import { uuid7 } from "../ids.ts";
 import { IoError, type IoKind, type S3Client } from "../storage/s3.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 
@@ -56,9 +57,22 @@ export async function readMetadataFile(client: S3Client, location: string): Prom
   return metadata;
 }
 
-/** Writes table metadata as the catalog does: compressed JSON. */
-export async function writeMetadataFile(client: S3Client, location: string, metadata: Metadata): Promise<void> {
-  const content = await promisify(gzip)(stringifyJson(metadata));
+/** `00003-<id>.gz.metadata.json`, or without `.gz` when the table's properties say so. */
+export function metadataFileName(version: number, metadata: JsonObject): string {
+  const properties = isObject(metadata["properties"]) ? metadata["properties"] : {};
+  const plain = properties["write.metadata.compression-codec"] === "none";
+  return `${String(version).padStart(5, "0")}-${uuid7()}${plain ? "" : ".gz"}.metadata.json`;
+}
+
+/** The number of the file that follows `location`. */
+export function nextVersion(location: string): number {
+  return Number(/\/(\d+)-[^/]*$/.exec(location)?.[1] ?? -1) + 1;
+}
+
+/** Writes metadata of a table or view, compressed if its name says so. */
+export async function writeMetadataFile(client: S3Client, location: string, metadata: JsonObject): Promise<void> {
+  const text = stringifyJson(metadata);
+  const content = isCompressed(location) ? await promisify(gzip)(text) : Buffer.from(text);
   await client.write(location, content).catch((error: unknown) => {
     throw ioRefusal(error);
   });

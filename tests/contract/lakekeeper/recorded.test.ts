@@ -6,7 +6,13 @@ import { differences, readRecording, type RecordedCall, recordingsPresent, send,
 import { startWorld, type World } from "./world.ts";
 
 /** Recorded calls that get another answer here, and why. */
-const exceptions: Record<string, string> = {};
+const exceptions: Record<string, string> = {
+  "http 18: R2 credential, bucket does not exist": "the text of the storage, which R2 ends with a full stop",
+  "lifecycle 4: sts-token-validity-seconds zero": "R2 here does not mint keys that live for 0 seconds",
+  "lifecycle 65: list warehouses (default: active)": "contains the warehouse of call 4",
+  "lifecycle 53: update storage: credential omitted":
+    "R2 refuses the unsigned write already, the recording's storage only the HEAD after it",
+};
 
 const token = (name: string, claims: JWTPayload = {}): { name: string; claims: JWTPayload } => ({ name, claims });
 
@@ -73,6 +79,8 @@ async function seedMetadata(world: World, calls: readonly RecordedCall[]): Promi
   }
 }
 
+type Make = (path: string, body: JsonObject | null, name?: string) => Promise<Json>;
+
 interface Outcome {
   readonly same: number;
   readonly different: { call: string; differences: string[] }[];
@@ -85,15 +93,16 @@ async function replay(
   calls: readonly RecordedCall[],
   serverFor: (call: RecordedCall) => RunningServer,
   authorize: (call: RecordedCall) => Promise<string>,
-  before: (call: RecordedCall) => Promise<void> = async () => {},
 ): Promise<Outcome> {
   const translation = new Translation();
   for (const port of [5555, 5556]) translation.learn(`http://127.0.0.1:${port}`, world.r2.url);
   const different: Outcome["different"] = [];
   let same = 0;
   for (const [index, call] of calls.entries()) {
-    await before(call);
-    const headers = { ...(call.request.body === null ? {} : { "content-type": "application/json" }), ...call.request.headers };
+    const headers: Record<string, string> = {
+      ...(call.request.body === null ? {} : { "content-type": "application/json" }),
+      ...call.request.headers,
+    };
     if (headers["authorization"] !== undefined) headers["authorization"] = await authorize(call);
     const reply = await send(serverFor(call).url, call, translation, headers, storageHere(world));
     translation.learnFrom(call.response.body, reply.body);
@@ -143,40 +152,71 @@ async function replay(
       expect(outcomes.at(-1)!.different.filter(({ call }) => !(call in exceptions))).toEqual([]);
     });
 
-    it("get the same answers over the life of a warehouse", async () => {
-      const server = await start({ ...(await world.settings("lifecycle")), ...world.openId });
-      const calls = readRecording("lifecycle");
-      await seedMetadata(world, calls);
-      const authorize = async (): Promise<string> => `Bearer ${await world.sign("deployer")}`;
-      // The recording begins with a server that had been in use: bootstrapped, with a warehouse and two users.
-      const setUp = new Translation();
-      setUp.learn("http://127.0.0.1:5556", world.r2.url);
-      const make = async (path: string, body: JsonObject, name = "deployer"): Promise<Json> => {
+    /** A server that has been in use: bootstrapped, with a protected warehouse `lakehouse` and two users. */
+    async function startUsed(
+      database: string,
+      calls: readonly RecordedCall[],
+    ): Promise<{ server: RunningServer; make: Make }> {
+      const server = await start({ ...(await world.settings(database)), ...world.openId });
+      const translation = new Translation();
+      const make: Make = async (path, body, name = "deployer") => {
         const headers = { authorization: `Bearer ${await world.sign(name)}`, "content-type": "application/json" };
-        const call = {
-          request: { method: body["method"] === "GET" ? "GET" : "POST", path, headers, body },
-          response: calls[0]!.response,
-        };
-        return (await send(server.url, call, setUp, headers, storageHere(world))).body;
+        const method = body === null ? "GET" : "POST";
+        const call = { request: { method, path, headers, body }, response: calls[0]!.response };
+        return (await send(server.url, call, translation, headers, storageHere(world))).body;
       };
       await make("/management/v1/bootstrap", { "accept-terms-of-use": true });
-      const first = calls[0]!.request.body as JsonObject;
-      const profile = {
-        ...(first["storage-profile"] as JsonObject),
-        "key-prefix": "warehouse",
-        "sts-token-validity-seconds": 1800,
-      };
       const made = await make("/management/v1/warehouse", {
-        ...first,
         "warehouse-name": "lakehouse",
-        "storage-profile": profile,
+        "storage-profile": {
+          type: "s3",
+          bucket: "lakehouse",
+          "key-prefix": "warehouse",
+          region: "auto",
+          endpoint: world.r2.url,
+          flavor: "s3-compat",
+          "path-style-access": true,
+          "sts-enabled": true,
+          "sts-token-validity-seconds": 1800,
+          "remote-signing-enabled": false,
+        },
+        "storage-credential": { type: "s3", "credential-type": "cloudflare-r2", "account-id": "", token: "" },
       });
-      await make(`/management/v1/warehouse/${String((made as JsonObject)["id"] as string)}/protection`, {
-        protected: true,
-      });
-      await make("/catalog/v1/config?warehouse=lakehouse", { method: "GET" }, "ml-runner");
-      outcomes.push(await replay(world, "lifecycle", calls, () => server, authorize));
-      expect(outcomes.at(-1)!.different.filter(({ call }) => !(call in exceptions))).toEqual([]);
+      await make(`/management/v1/warehouse/${(made as { id: string }).id}/protection`, { protected: true });
+      await make("/catalog/v1/config?warehouse=lakehouse", null, "ml-runner");
+      return { server, make };
+    }
+
+    it("get the same answers over the life of a warehouse", async () => {
+      const calls = readRecording("lifecycle");
+      const { server } = await startUsed("lifecycle", calls);
+      await seedMetadata(world, calls);
+      const outcome = await replay(
+        world,
+        "lifecycle",
+        calls,
+        () => server,
+        async () => `Bearer ${await world.sign("deployer")}`,
+      );
+      outcomes.push(outcome);
+      expect(outcome.different.filter(({ call }) => !(call in exceptions))).toEqual([]);
+    });
+
+    it("get the same answers, and make equal metadata, when PyIceberg writes", async () => {
+      const calls = readRecording("pyiceberg-writes");
+      const { server, make } = await startUsed("writes", calls);
+      const config = (await make("/catalog/v1/config?warehouse=lakehouse", null)) as { defaults: { prefix: string } };
+      for (const namespace of [["main"], ["main", "default"], ["main", "test"]])
+        await make(`/catalog/v1/${config.defaults.prefix}/namespaces`, { namespace });
+      const outcome = await replay(
+        world,
+        "writes",
+        calls,
+        () => server,
+        async () => `Bearer ${await world.sign("deployer")}`,
+      );
+      expect(outcome.different).toEqual([]);
+      expect(outcome.same).toBe(calls.length);
     });
 
     it("differ in few and listed cases only", () => {

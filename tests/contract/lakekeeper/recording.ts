@@ -65,6 +65,7 @@ function normaliseText(text: string): string {
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, "<url>")
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g, "<time>")
     .replace(/^\d{13}$/, "<milliseconds>")
+    .replace(/\b\d{17,20}\b/g, "<snapshot>")
     .replace(/^MSYx[\w-]+$/, "<page token>")
     .replace(/column \d+$/, "column <n>")
     .replace(/(\(403 Forbidden\): ).*$/, "$1<Cloudflare's answer>");
@@ -78,7 +79,13 @@ export function normalise(value: Json | undefined, key = ""): Json {
   if (typeof value === "string") return secretKeys.has(key) ? "<secret>" : normaliseText(value);
   if (typeof value === "number" && (/(-ms|^lastCheck)$/.test(key) || value > 1_600_000_000_000))
     return "<milliseconds>";
-  if (Array.isArray(value)) return value.map((item) => normalise(item, key));
+  if (Array.isArray(value)) {
+    const items = value.map((item) => normalise(item, key));
+    // The real server keeps these in hash maps: they come in any order.
+    return ["snapshots", "schemas", "partition-specs", "sort-orders"].includes(key)
+      ? items.toSorted((one, other) => (stringifyJson(one) < stringifyJson(other) ? -1 : 1))
+      : items;
+  }
   if (!isObject(value)) return value;
   const sorted = Object.keys(value).toSorted();
   return Object.fromEntries(sorted.map((name) => [name, normalise(value[name], name)]));
