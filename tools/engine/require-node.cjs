@@ -7,5 +7,5 @@ if (major < 24) {
     `This program needs Node.js 24 or newer, and node on PATH is ${process.version} (${process.execPath}). ` +
       'Put the pinned one first: export PATH="$PWD/node_modules/.bin:$PATH" after `npm ci`, or use `make up STACK=<name>`.',
   );
-  process.exit(1);
+  process.exit(32); // Tells the engine that a person has been told what to do.
 }
