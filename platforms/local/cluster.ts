@@ -27,6 +27,8 @@ export interface Cluster {
   readonly port: number;
   readonly superuserPassword: string;
   readonly logFile: string;
+  /** How the operator chooses another port, for the error when it is taken. */
+  readonly portRemedy?: string;
 }
 
 /** One machine, one catalog: little memory, no processes for what is not used, and nothing but loopback. */
@@ -120,7 +122,7 @@ export async function startCluster(
   for (;;) {
     // Postgres takes any live process with the pid in its lock file for another server; after a reboot that can be anything.
     if (!(await serverOn(folder))) await rm(join(folder, "postmaster.pid"), { force: true });
-    await requireFreePort(cluster.port, "Postgres");
+    await requireFreePort(cluster.port, "Postgres", cluster.portRemedy);
     const { id, log, exited } = await spawnDetached({
       command: [postgres, "-D", folder, "-p", String(cluster.port), ...options],
       environment: { LC_ALL: "C" },

@@ -23,7 +23,7 @@ import {
 import { withLock } from "./lock.ts";
 import { postgresBinaries } from "./postgresBinaries.ts";
 import { isAlive, stopProcess, type ProcessId } from "./processId.ts";
-import { readRecord, recordFile, removeRecord, writeRecord } from "./records.ts";
+import { readRecord, recordFile, recordOrStop, removeRecord } from "./records.ts";
 
 /** The Postgres of a stack: one cluster, one role, one database. */
 export interface PostgresOptions {
@@ -34,6 +34,8 @@ export interface PostgresOptions {
   readonly role: string;
   readonly rolePassword: string;
   readonly database: string;
+  /** How the operator chooses another port, for the error when it is taken. */
+  readonly portRemedy?: string;
 }
 
 /** Name of its record and of its log. */
@@ -41,12 +43,9 @@ const NAME = "postgres";
 /** How long a server may take to answer again, after a crash for instance, before it is replaced. */
 const RECOVERY_MS = 15_000;
 
-function clusterOf({
-  state,
-  port,
-  superuserPassword,
-}: Pick<PostgresOptions, "state" | "port" | "superuserPassword">): Cluster {
-  return { directory: join(state, NAME), port, superuserPassword, logFile: join(state, "logs", `${NAME}.log`) };
+function clusterOf(options: PostgresOptions): Cluster {
+  const { state } = options;
+  return { ...options, directory: join(state, NAME), logFile: join(state, "logs", `${NAME}.log`) };
 }
 
 export interface RunningPostgres extends ProcessId {
@@ -111,7 +110,7 @@ async function inOrder(state: string, cluster: Cluster): Promise<ProcessId | und
 async function startAnew(state: string, cluster: Cluster): Promise<ProcessId> {
   await initializeCluster(cluster);
   const server = await startCluster(cluster);
-  await writeRecord(state, {
+  await recordOrStop(state, {
     ...server,
     name: NAME,
     port: cluster.port,

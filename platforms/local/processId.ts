@@ -21,7 +21,9 @@ export async function startTimeOf(pid: number): Promise<string | undefined> {
       ]);
       // proc(5): the second field, the name, is the only one that may hold a space or a parenthesis.
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      return /^[ZXx]$/.test(fields[0] ?? "") ? undefined : `${boot.trim()}/${fields[19]}`;
+      // A process that dies is a zombie at once, but holds its ports and files until the last of its threads is gone.
+      const isGone = /^[ZXx]$/.test(fields[0] ?? "") && Number(fields[17]) <= 1;
+      return isGone ? undefined : `${boot.trim()}/${fields[19]}`;
     } catch {
       return undefined;
     }

@@ -5,7 +5,7 @@ import { withLock } from "./lock.ts";
 import { secretsOf, tail } from "./logs.ts";
 import { requireFreePort } from "./ports.ts";
 import { isAlive, stopProcess } from "./processId.ts";
-import { listRecords, readRecord, recordFile, removeRecord, writeRecord, type ProcessRecord } from "./records.ts";
+import { listRecords, readRecord, recordFile, recordOrStop, removeRecord, type ProcessRecord } from "./records.ts";
 import { spawnDetached, type SpawnOptions } from "./spawn.ts";
 
 /** A server process on a loopback port. */
@@ -62,7 +62,7 @@ async function start(service: Service): Promise<ProcessRecord> {
     startedAt: new Date().toISOString(),
     stopSignal: "SIGTERM",
   };
-  await writeRecord(service.state, record);
+  await recordOrStop(service.state, record);
 
   const stopWaiting = new AbortController();
   const outcome = await Promise.race([

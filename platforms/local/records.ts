@@ -1,6 +1,6 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { ProcessId } from "./processId.ts";
+import { stopProcess, type ProcessId } from "./processId.ts";
 
 /** What is known of a process that was left running, in `<state>/processes/<name>.json`. It holds no secret. */
 export interface ProcessRecord extends ProcessId {
@@ -32,6 +32,16 @@ export async function writeRecord(state: string, record: ProcessRecord): Promise
   await writeFile(`${file}.new`, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
   await chmod(`${file}.new`, 0o600);
   await rename(`${file}.new`, file);
+}
+
+/** A process that cannot be recorded, as on a full disk, must not be left running: nothing would find it again. */
+export async function recordOrStop(state: string, record: ProcessRecord): Promise<void> {
+  try {
+    await writeRecord(state, record);
+  } catch (error) {
+    await stopProcess(record, record.stopSignal);
+    throw error;
+  }
 }
 
 export async function removeRecord(state: string, name: string): Promise<void> {
