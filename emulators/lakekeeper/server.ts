@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Authenticator } from "./auth/authenticator.ts";
 import type { Catalog } from "./catalog.ts";
@@ -25,6 +25,9 @@ import { migrate } from "./store/schema.ts";
 import { SecretStore } from "./store/secrets.ts";
 import { WarehouseCache } from "./store/warehouseCache.ts";
 import { TaskWorker } from "./tasks.ts";
+
+// Not imported: the module object that an import makes loads a WebSocket client too, at the price of 10 MB of memory.
+const { createServer } = process.getBuiltinModule("node:http");
 
 const routes: readonly Route[] = [
   ...serverRoutes,

@@ -1,5 +1,4 @@
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from "jose";
-import { request } from "undici";
 import { CatalogError } from "../http/errors.ts";
 import type { OpenIdSettings } from "../settings.ts";
 
@@ -12,6 +11,7 @@ export interface Identity {
 }
 
 const leewaySeconds = 60;
+const timeoutMilliseconds = 10_000;
 const refreshMilliseconds = 3_600_000;
 
 function text(claims: JWTPayload, name: string): string | undefined {
@@ -32,6 +32,12 @@ function describe(claims: JWTPayload, subject: string): Pick<Identity, "name" | 
     email: text(claims, "email") ?? null,
     kind: application ? "application" : "human",
   };
+}
+
+/** fetch says "fetch failed" and keeps the reason to itself. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
 function missing(): CatalogError {
@@ -55,7 +61,7 @@ export class Authenticator {
     this.keys = createRemoteJWKSet(new URL(jwksUri), {
       cacheMaxAge: refreshMilliseconds,
       cooldownDuration: 0,
-      timeoutDuration: 10_000,
+      timeoutDuration: timeoutMilliseconds,
     });
   }
 
@@ -64,14 +70,14 @@ export class Authenticator {
     const url = `${settings.providerUri.replace(/\/?$/, "/")}.well-known/openid-configuration`;
     const problem = `Failed to create required OIDC authenticator for oidc (${settings.providerUri}): Failed to fetch openid configuration from ${url}`;
     try {
-      const { statusCode, body } = await request(url, { headersTimeout: 10_000 });
-      const document = JSON.parse(await body.text()) as { issuer?: unknown; jwks_uri?: unknown };
-      if (statusCode !== 200) throw new Error(`HTTP status ${statusCode}`);
+      const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMilliseconds) });
+      const document = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown };
+      if (!answer.ok) throw new Error(`HTTP status ${answer.status}`);
       if (typeof document.issuer !== "string" || typeof document.jwks_uri !== "string")
         throw new Error("missing field `issuer` or `jwks_uri`");
       return new Authenticator(settings, document.issuer, document.jwks_uri);
     } catch (error) {
-      throw new Error(`${problem}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+      throw new Error(`${problem}: ${reasonOf(error)}`, { cause: error });
     }
   }
 

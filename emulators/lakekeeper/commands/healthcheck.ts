@@ -1,4 +1,3 @@
-import { request } from "undici";
 import { log } from "../log.ts";
 import type { Settings } from "../settings.ts";
 import { Database } from "../store/database.ts";
@@ -21,10 +20,9 @@ async function checkDatabase(settings: Settings): Promise<boolean> {
 
 async function checkServer(settings: Settings): Promise<boolean> {
   try {
-    const { statusCode, body } = await request(`http://localhost:${settings.listenPort}/health`);
-    const { health } = JSON.parse(await body.text()) as { health?: string };
-    if (statusCode < 200 || statusCode > 299 || health !== "ok")
-      throw new Error(`status ${statusCode}, health ${String(health)}`);
+    const answer = await fetch(`http://localhost:${settings.listenPort}/health`);
+    const { health } = (await answer.json()) as { health?: string };
+    if (!answer.ok || health !== "ok") throw new Error(`status ${answer.status}, health ${String(health)}`);
     log("INFO", target, "Server is healthy.");
     return true;
   } catch (error) {

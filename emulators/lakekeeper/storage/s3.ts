@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
 import { XMLParser } from "fast-xml-parser";
-import { request } from "undici";
 import { parseLocation } from "./location.ts";
 
 export interface S3Keys {
@@ -55,12 +54,12 @@ export async function signedRequest(
     });
     all = Object.fromEntries((await signer.sign()).headers);
   }
-  const answer = await request(url, {
-    method: method as "GET",
+  const answer = await fetch(url, {
+    method,
     headers: all,
     ...(body.length > 0 || method === "PUT" ? { body } : {}),
   });
-  return { status: answer.statusCode, body: Buffer.from(await answer.body.arrayBuffer()) };
+  return { status: answer.status, body: Buffer.from(await answer.arrayBuffer()) };
 }
 
 /** Code and message of an S3 or STS error document; both empty when there is none. */

@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto";
-import { STATUS_CODES } from "node:http";
 import { XMLParser } from "fast-xml-parser";
-import { request } from "undici";
 import { CatalogError } from "../http/errors.ts";
 import type { StorageCredential } from "./credential.ts";
 import { parseLocation } from "./location.ts";
@@ -87,12 +85,13 @@ async function assumeRole(profile: StorageProfile, keys: S3Keys, location: strin
   };
   const found = parsed.AssumeRoleResponse?.AssumeRoleResult?.Credentials;
   if (found?.["AccessKeyId"] === undefined) throw refused("STS response did not contain credentials");
-  return {
+  // A copy: cut out of the document, each string would keep all of it in memory for as long as it is cached.
+  return structuredClone({
     accessKeyId: found["AccessKeyId"],
     secretAccessKey: found["SecretAccessKey"] ?? "",
     sessionToken: found["SessionToken"] ?? "",
     expiresAt: Date.parse(found["Expiration"] ?? ""),
-  };
+  });
 }
 
 type R2Credential = Extract<StorageCredential, { "credential-type": "cloudflare-r2" }>;
@@ -107,9 +106,9 @@ async function mintR2(
   const ttlSeconds = profile["sts-token-validity-seconds"];
   const issuedAt = Date.now();
   const source = "Failed to get temporary credentials from Cloudflare R2";
-  let status: number, text: string;
+  let status: number, reason: string, text: string;
   try {
-    const answer = await request(`${api}/accounts/${credential["account-id"]}/r2/temp-access-credentials`, {
+    const answer = await fetch(`${api}/accounts/${credential["account-id"]}/r2/temp-access-credentials`, {
       method: "POST",
       headers: { authorization: `Bearer ${credential.token}`, "content-type": "application/json" },
       body: JSON.stringify({
@@ -120,12 +119,13 @@ async function mintR2(
         parentAccessKeyId: credential["access-key-id"],
       }),
     });
-    status = answer.statusCode;
-    text = await answer.body.text();
+    status = answer.status;
+    reason = answer.statusText;
+    text = await answer.text();
   } catch (error) {
-    throw refused(`${source}: error sending request: ${error instanceof Error ? error.message : String(error)}`);
+    throw refused(`${source}: error sending request for url (${api}): ${String((error as Error).cause ?? error)}`);
   }
-  if (status < 200 || status > 299) throw refused(`${source} (${status} ${STATUS_CODES[status] ?? ""}): ${text}`);
+  if (status < 200 || status > 299) throw refused(`${source} (${status} ${reason}): ${text}`);
   const result = (JSON.parse(text) as { result?: Partial<S3Keys> }).result;
   if (result?.accessKeyId === undefined || result.secretAccessKey === undefined || result.sessionToken === undefined)
     throw refused(`${source}: unexpected response`);

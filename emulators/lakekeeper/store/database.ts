@@ -33,7 +33,8 @@ async function openPool(
     connectionString: target.href,
     max: size,
     connectionTimeoutMillis: settings.acquireTimeoutSeconds * 1000,
-    options: "-c search_path=lakekeeper,public",
+    // Every lookup has an index. A plan made while tables were small must not go on reading them as a whole.
+    options: "-c search_path=lakekeeper,public -c enable_seqscan=off",
   });
   pool.on("error", (error) =>
     log("WARN", "lakekeeper_storage_postgres", "Idle connection lost", { details: error.message }),

@@ -73,10 +73,17 @@ export async function listTabulars(
 
 /** Locations of tables never nest: not even in one that is only soft-deleted. */
 async function refuseTakenLocation(client: Queryable, tabular: NewTabular): Promise<void> {
+  // "0" is the character after "/": the range holds what lies below the location, and an index finds it.
   const { rowCount } = await client.query(
     `SELECT 1 FROM tabular WHERE warehouse_id = $1 AND tabular_id <> $2
-       AND (location = ANY($3) OR (location > $4 || '/' AND location < $4 || '0')) LIMIT 1`,
-    [tabular.warehouseId, tabular.id, selfAndAncestors(tabular.location), tabular.location],
+       AND (location = ANY($3) OR (location > $4 AND location < $5))`,
+    [
+      tabular.warehouseId,
+      tabular.id,
+      selfAndAncestors(tabular.location),
+      `${tabular.location}/`,
+      `${tabular.location}0`,
+    ],
   );
   if (rowCount !== 0)
     throw new CatalogError(
