@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -154,6 +154,31 @@ test("data of a stack whose state is lost is taken over", async () => {
   expect(await startTimeOf(outs.pid)).toBeUndefined();
 });
 
+test("a checkout that the user who runs Postgres cannot reach has its data elsewhere", async () => {
+  const news = await inputs();
+  await chmod(scratch.state, 0o700);
+
+  const { id, outs } = await provider.create(news);
+  await keep(outs.url);
+  const folder = await realpath(join(scratch.state, "postgres"));
+  // Root alone runs Postgres as somebody else.
+  expect(folder.startsWith(scratch.state)).toBe(process.getuid?.() !== 0);
+  await killNow(outs);
+  const { outs: repaired } = await provider.update(id, outs, news);
+  expect(await kept(repaired.url)).toEqual([{ answer: 42 }]);
+
+  await provider.delete(id, repaired);
+  await expect(stat(folder)).rejects.toThrow("ENOENT");
+});
+
+test("an initdb that was cut short is done again", async () => {
+  const news = await inputs();
+  await mkdir(join(scratch.state, "postgres.partial"));
+  await writeFile(join(scratch.state, "postgres.partial/PG_VERSION"), "18\n");
+
+  expect((await provider.create(news)).outs.running).toBe(true);
+});
+
 test("a data folder that is gone is noticed; the new one has another identity", async () => {
   const news = await inputs();
   const { id, outs } = await provider.create(news);
@@ -167,7 +192,7 @@ test("a data folder that is gone is noticed; the new one has another identity", 
 
 test("a taken port is named with its holder, and the next run goes on from there", async () => {
   const news = await inputs();
-  const holder = createServer().listen(news.port, "127.0.0.1");
+  const holder = createServer().listen(news.port, "127.0.0.1").unref();
   await once(holder, "listening");
 
   const failure = (await provider.create(news).catch((error: unknown) => error)) as {

@@ -146,7 +146,7 @@ test("a program that does not exist is named", async () => {
 
 test("a taken port is named with who holds it and what to do; once it is free the next run works", async () => {
   const news = await inputs();
-  const holder = createServer().listen(news.port, "127.0.0.1");
+  const holder = createServer().listen(news.port, "127.0.0.1").unref();
   await once(holder, "listening");
 
   const message = await messageOf(provider.create(news));
