@@ -22,7 +22,7 @@ import {
 } from "./cluster.ts";
 import { withLock } from "./lock.ts";
 import { postgresBinaries } from "./postgresBinaries.ts";
-import { isAlive, stopProcess, type ProcessId } from "./processId.ts";
+import { isAlive, stopProcess, whileAlive, type ProcessId } from "./processId.ts";
 import { readRecord, recordFile, recordOrStop, removeRecord } from "./records.ts";
 
 /** The Postgres of a stack: one cluster, one role, one database. */
@@ -101,7 +101,8 @@ async function inOrder(state: string, cluster: Cluster): Promise<ProcessId | und
   if (!server) return undefined;
   const record = await readRecord(state, NAME);
   const asWanted = record?.fingerprint === (await fingerprintOf(cluster)) && (await hasData(cluster.directory));
-  if (asWanted && (await untilAnswers(cluster, RECOVERY_MS)) === undefined) return server;
+  const recovers = async (signal: AbortSignal) => (await untilAnswers(cluster, RECOVERY_MS, signal)) === undefined;
+  if (asWanted && (await whileAlive(server, recovers))) return server;
   console.log(`Postgres ${asWanted ? "does not answer" : "has changed"} and is started again`);
   await stopProcess(server, STOP_SIGNAL);
   return undefined;

@@ -63,6 +63,20 @@ export async function hasExited(id: ProcessId, milliseconds: number): Promise<bo
   return true;
 }
 
+/** What `work` comes to, or false as soon as the process is gone. The signal tells `work` that nobody waits any more. */
+export async function whileAlive(id: ProcessId, work: (signal: AbortSignal) => Promise<boolean>): Promise<boolean> {
+  const decided = new AbortController();
+  const gone = async (): Promise<boolean> => {
+    while (!decided.signal.aborted && (await isAlive(id))) await delay(50);
+    return false;
+  };
+  try {
+    return await Promise.race([work(decided.signal), gone()]);
+  } finally {
+    decided.abort();
+  }
+}
+
 /** How long a process may take to end by itself; Lakekeeper gives its background work 20 s. */
 const PATIENCE_MS = 30_000;
 

@@ -4,7 +4,7 @@ import { UserError } from "../../clients/errors.ts";
 import { withLock } from "./lock.ts";
 import { secretsOf, tail } from "./logs.ts";
 import { requireFreePort } from "./ports.ts";
-import { isAlive, stopProcess } from "./processId.ts";
+import { isAlive, stopProcess, whileAlive } from "./processId.ts";
 import { listRecords, readRecord, recordFile, recordOrStop, removeRecord, type ProcessRecord } from "./records.ts";
 import { spawnDetached, type SpawnOptions } from "./spawn.ts";
 
