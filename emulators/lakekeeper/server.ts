@@ -9,12 +9,14 @@ import { log } from "./log.ts";
 import { commitRoutes } from "./resources/commit.ts";
 import { configRoutes } from "./resources/config.ts";
 import { createRoutes } from "./resources/create.ts";
+import { deletedRoutes } from "./resources/deleted.ts";
 import { dropRoutes } from "./resources/drop.ts";
 import { namespaceRoutes } from "./resources/namespaces.ts";
 import { projectRoutes } from "./resources/projects.ts";
 import { registerRoutes } from "./resources/register.ts";
 import { readServerInfo, serverRoutes } from "./resources/server.ts";
 import { tableRoutes } from "./resources/tables.ts";
+import { taskRoutes } from "./resources/tasks.ts";
 import { userRoutes } from "./resources/users.ts";
 import { viewRoutes } from "./resources/views.ts";
 import { warehouseRoutes } from "./resources/warehouses.ts";
@@ -41,6 +43,8 @@ const routes: readonly Route[] = [
   ...createRoutes,
   ...commitRoutes,
   ...viewRoutes,
+  ...deletedRoutes,
+  ...taskRoutes,
   ...dropRoutes,
 ];
 

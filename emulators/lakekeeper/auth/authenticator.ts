@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, type JWTPayload, jwtVerify } from "jose";
+import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { CatalogError } from "../http/errors.ts";
 import type { OpenIdSettings } from "../settings.ts";
 
@@ -48,21 +48,31 @@ function failed(): CatalogError {
   return new CatalogError(401, "AuthenticationFailed", "Authentication failed");
 }
 
+/** Keys of a JWKS, fetched when first needed. An unknown key id asks again at once; an outage does not lose known keys. */
+function remoteKeys(uri: string): JWTVerifyGetKey {
+  const options = { cacheMaxAge: refreshMilliseconds, cooldownDuration: 0, timeoutDuration: timeoutMilliseconds };
+  const remote = createRemoteJWKSet(new URL(uri), options);
+  return async (header, token) => {
+    try {
+      return await remote(header, token);
+    } catch (error) {
+      const known = remote.jwks();
+      if (known === undefined || error instanceof errors.JWKSNoMatchingKey) throw error;
+      return createLocalJWKSet(known)(header, token);
+    }
+  };
+}
+
 /** Verifies JWTs of one OpenID provider: signature by its JWKS, issuer, expiry, and the audience when one is set. */
 export class Authenticator {
   private readonly settings: OpenIdSettings;
   private readonly issuers: string[];
-  private readonly keys: ReturnType<typeof createRemoteJWKSet>;
+  private readonly keys: JWTVerifyGetKey;
 
   private constructor(settings: OpenIdSettings, issuer: string, jwksUri: string) {
     this.settings = settings;
     this.issuers = [issuer, ...settings.additionalIssuers];
-    // Fetched when first needed; an unknown key id asks again at once.
-    this.keys = createRemoteJWKSet(new URL(jwksUri), {
-      cacheMaxAge: refreshMilliseconds,
-      cooldownDuration: 0,
-      timeoutDuration: timeoutMilliseconds,
-    });
+    this.keys = remoteKeys(jwksUri);
   }
 
   /** Reads the provider's discovery document once. Throws when it cannot be had: the server must not start without it. */

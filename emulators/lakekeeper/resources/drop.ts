@@ -10,10 +10,11 @@ import { splitNamespace, warehouseOf } from "./scope.ts";
 export async function dropTabular(
   client: Queryable,
   warehouse: Warehouse,
-  tabular: { id: string; location: string },
+  tabular: { id: string; location: string; entityName: readonly string[] },
   how: { purge: boolean; hard: boolean },
 ): Promise<void> {
-  const task = { warehouseId: warehouse.id, tabularId: tabular.id, location: tabular.location, purge: how.purge };
+  const { id: tabularId, location, entityName } = tabular;
+  const task = { warehouseId: warehouse.id, tabularId, location, entityName, purge: how.purge };
   if (warehouse.deleteProfile.type === "soft" && !how.hard) {
     await softDeleteTabular(client, warehouse.id, tabular.id);
     await insertTask(client, { ...task, queue: "tabular_expiration" }, warehouse.deleteProfile["expiration-seconds"]);
@@ -39,7 +40,12 @@ async function drop(call: Call, kind: TabularKind): Promise<Answer> {
         "TabularProtected",
         "Table is protected and force flag not set. Cannot delete protected table.",
       );
-    await dropTabular(client, warehouse, tabular, { purge, hard: force });
+    await dropTabular(
+      client,
+      warehouse,
+      { ...tabular, entityName: [...namespace, tabular.name] },
+      { purge, hard: force },
+    );
   });
   tasks.wake();
   return noContent;

@@ -145,8 +145,9 @@ async function remove(call: Call): Promise<Answer> {
         detail,
       ]);
     const ids = await namespaceTree(client, warehouse.id, namespace.name);
-    const { rows } = await client.query<{ id: string; location: string }>(
-      "SELECT tabular_id AS id, location FROM tabular WHERE namespace_id = ANY($1)",
+    const { rows } = await client.query<{ id: string; location: string; entityName: string[] }>(
+      `SELECT tabular_id AS id, location, n.name || t.name AS "entityName"
+       FROM tabular t JOIN namespace n USING (namespace_id) WHERE namespace_id = ANY($1)`,
       [ids],
     );
     for (const tabular of rows) await dropTabular(client, warehouse, tabular, { purge, hard: true });

@@ -1,5 +1,5 @@
 import type { Call } from "../http/call.ts";
-import { CatalogError } from "../http/errors.ts";
+import { CatalogError, PlainTextError } from "../http/errors.ts";
 import { isUuid } from "../ids.ts";
 import type { Warehouse } from "../store/warehouses.ts";
 
@@ -12,6 +12,17 @@ export function warehouseOf(call: Call): Promise<Warehouse> {
   if (!isUuid(prefix))
     throw new CatalogError(400, "WarehouseIdIsNotUUID", "Provided WarehouseId is not a valid UUID. Got: {s}");
   return call.catalog.warehouses.active(prefix.toLowerCase());
+}
+
+/** The id in a management path. */
+export function warehouseIdOf(call: Call): string {
+  const id = call.param("id");
+  if (!isUuid(id))
+    throw new PlainTextError(
+      400,
+      `Invalid URL: Cannot parse \`warehouse_id\` with value \`${id}\`: UUID parsing failed`,
+    );
+  return id.toLowerCase();
 }
 
 /** The levels of a namespace in a path or query, which the unit separator joins. */

@@ -1,7 +1,6 @@
 import { type Answer, type Call, noContent, ok, type Route } from "../http/call.ts";
 import { CatalogError, PlainTextError } from "../http/errors.ts";
 import { boolean, i64, list as listOf, maybe, optional, string, struct, tagged } from "../http/shape.ts";
-import { isUuid } from "../ids.ts";
 import { type StorageCredential, storageCredential } from "../storage/credential.ts";
 import {
   checkProfileUpdate,
@@ -23,6 +22,7 @@ import {
   type WarehouseChange,
   type WarehouseStatus,
 } from "../store/warehouses.ts";
+import { warehouseIdOf } from "./scope.ts";
 
 const deleteProfile = tagged("type", {
   hard: struct("Hard", {}),
@@ -46,13 +46,6 @@ function show(warehouse: Warehouse): object {
     "allowed-format-versions": warehouse.formatVersions,
     "updated-at": warehouse.updatedAt,
   };
-}
-
-function warehouseId(call: Call): string {
-  const id = call.param("id");
-  if (!isUuid(id))
-    throw new PlainTextError(400, `Invalid URL: Cannot parse \`id\` with value \`${id}\`: UUID parsing failed`);
-  return id.toLowerCase();
 }
 
 function checkName(name: string): void {
@@ -128,7 +121,7 @@ async function list(call: Call): Promise<Answer> {
 }
 
 async function get(call: Call): Promise<Answer> {
-  const id = warehouseId(call);
+  const id = warehouseIdOf(call);
   const warehouse = await findWarehouse(call.catalog.database.read, id);
   if (warehouse === undefined) throw noSuchWarehouse(id);
   return ok(show(warehouse));
@@ -146,11 +139,11 @@ const renameRequest = struct("RenameWarehouseRequest", { "new-name": string });
 async function rename(call: Call): Promise<Answer> {
   const name = call.body(renameRequest)["new-name"];
   checkName(name);
-  return change(call, warehouseId(call), { name });
+  return change(call, warehouseIdOf(call), { name });
 }
 
 async function setStatus(call: Call, status: WarehouseStatus): Promise<Answer> {
-  await updateWarehouse(call.catalog.database.write, warehouseId(call), { status });
+  await updateWarehouse(call.catalog.database.write, warehouseIdOf(call), { status });
   return { status: 200 };
 }
 
@@ -185,7 +178,7 @@ const storageRequest = struct("UpdateWarehouseStorageRequest", {
 async function updateStorage(call: Call): Promise<Answer> {
   const request = call.body(storageRequest);
   const credential = request["storage-credential"];
-  const current = await call.catalog.warehouses.activeNow(warehouseId(call));
+  const current = await call.catalog.warehouses.activeNow(warehouseIdOf(call));
   const profile = keepSticky(current.profile, normaliseProfile(request["storage-profile"], credential));
   checkProfileUpdate(current.profile, profile);
   return replaceStorage(call, current, profile, credential);
@@ -197,7 +190,7 @@ const credentialRequest = struct("UpdateWarehouseCredentialRequest", {
 
 async function updateCredential(call: Call): Promise<Answer> {
   const credential = call.body(credentialRequest)["new-storage-credential"];
-  const current = await call.catalog.warehouses.activeNow(warehouseId(call));
+  const current = await call.catalog.warehouses.activeNow(warehouseIdOf(call));
   return replaceStorage(call, current, normaliseProfile(current.profile, credential), credential);
 }
 
@@ -205,7 +198,7 @@ const deleteProfileRequest = struct("UpdateWarehouseDeleteProfileRequest", { "de
 
 async function updateDeleteProfile(call: Call): Promise<Answer> {
   const profile = call.body(deleteProfileRequest)["delete-profile"];
-  const { id } = await call.catalog.warehouses.active(warehouseId(call));
+  const { id } = await call.catalog.warehouses.active(warehouseIdOf(call));
   return change(call, id, { delete_profile: profile });
 }
 
@@ -214,7 +207,7 @@ const protectionRequest = struct("SetProtectionRequest", { protected: boolean })
 async function setProtection(call: Call): Promise<Answer> {
   const request = call.body(protectionRequest);
   const { database, warehouses } = call.catalog;
-  const updated = await updateWarehouse(database.write, warehouseId(call), { protected: request.protected });
+  const updated = await updateWarehouse(database.write, warehouseIdOf(call), { protected: request.protected });
   warehouses.put(updated);
   return ok({ protected: updated.protected, updated_at: updated.updatedAt });
 }
@@ -223,11 +216,11 @@ const formatVersionRequest = struct("UpdateFormatVersionPolicyRequest", { "allow
 
 async function setFormatVersions(call: Call): Promise<Answer> {
   const versions = call.body(formatVersionRequest)["allowed-format-versions"];
-  return change(call, warehouseId(call), { format_versions: versions });
+  return change(call, warehouseIdOf(call), { format_versions: versions });
 }
 
 async function remove(call: Call): Promise<Answer> {
-  const id = warehouseId(call);
+  const id = warehouseIdOf(call);
   const force = call.flag("force", false);
   await call.catalog.database.transaction(async (client) => {
     const deleted = await deleteWarehouse(client, id, force);

@@ -90,6 +90,12 @@ const migrations: readonly string[] = [
   CREATE INDEX task_due ON task (queue, scheduled_for);
   CREATE INDEX task_warehouse ON task (warehouse_id);
   `,
+  `
+  ALTER TABLE task
+    ADD COLUMN created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- what the table was called, levels of the namespace first: a purge outlives its table
+    ADD COLUMN entity_name text[] NOT NULL DEFAULT '{}';
+  `,
 ];
 
 /** How the database's migrations relate to this program's. */

@@ -1,0 +1,86 @@
+import { type Answer, type Call, noContent, ok, type Route } from "../http/call.ts";
+import { CatalogError } from "../http/errors.ts";
+import { nextPage, readPage } from "../http/paging.ts";
+import { boolean, list as listOf, oneOf, string, struct } from "../http/shape.ts";
+import { isUuid } from "../ids.ts";
+import { violatedConstraint } from "../store/database.ts";
+import { tabularExists } from "../store/tabulars.ts";
+import { deleteTasksOf } from "../store/tasks.ts";
+import { rfc3339 } from "../store/time.ts";
+import { warehouseIdOf } from "./scope.ts";
+
+interface Deleted {
+  readonly id: string;
+  readonly createdMicros: string;
+}
+
+/** Soft-deleted tables and views that can still be had back, oldest first. */
+async function list(call: Call): Promise<Answer> {
+  const { settings, database } = call.catalog;
+  const page = readPage(call.query, { default: settings.pageSizeDefault, max: settings.pageSizeMax });
+  const { rows } = await database.read.query<Deleted>(
+    `SELECT tabular_id AS id, t.name, n.name AS namespace, kind AS typ, t.warehouse_id AS "warehouse-id",
+       ${rfc3339("t.created_at")} AS "created-at", ${rfc3339("deleted_at")} AS "deleted-at",
+       ${rfc3339("scheduled_for")} AS "expiration-date", (extract(epoch FROM t.created_at) * 1000000)::bigint AS "createdMicros"
+     FROM tabular t JOIN namespace n USING (namespace_id)
+       JOIN task ON task.warehouse_id = t.warehouse_id AND task.tabular_id = t.tabular_id
+     WHERE t.warehouse_id = $1 AND deleted_at IS NOT NULL AND queue = 'tabular_expiration'
+       AND (t.created_at, t.tabular_id) > (to_timestamp(0) + $2::bigint * interval '1 microsecond', $3::uuid)
+     ORDER BY t.created_at, t.tabular_id LIMIT $4`,
+    [warehouseIdOf(call), page.afterMicros, page.afterId || "00000000-0000-0000-0000-000000000000", page.size ?? null],
+  );
+  const tabulars = rows.map((row) => ({ ...row, createdMicros: undefined }));
+  return ok({ tabulars, ...nextPage(page, rows) });
+}
+
+const undropRequest = struct("UndropTabularsRequest", {
+  targets: listOf(struct("TabularIdentUuid", { id: string, type: oneOf("table", "view", "generic-table") })),
+});
+
+/** Takes back soft deletions: all of the request or none. */
+async function undrop(call: Call): Promise<Answer> {
+  const warehouse = warehouseIdOf(call);
+  const ids = call.body(undropRequest).targets.map((target) => target.id);
+  await call.catalog.database.transaction(async (client) => {
+    const restored = await client
+      .query(
+        "UPDATE tabular SET deleted_at = NULL WHERE warehouse_id = $1 AND tabular_id = ANY($2) AND deleted_at IS NOT NULL",
+        [warehouse, ids.filter(isUuid)],
+      )
+      .catch((error: unknown) => {
+        throw violatedConstraint(error) === undefined ? error : tabularExists("Error undropping tabulars in catalog");
+      });
+    if (restored.rowCount !== new Set(ids).size)
+      throw new CatalogError(
+        404,
+        "NoSuchTabularException",
+        "Not all tabulars to undrop were found among the soft-deleted ones.",
+      );
+    await deleteTasksOf(client, warehouse, ids);
+  });
+  return noContent;
+}
+
+const protectionRequest = struct("SetProtectionRequest", { protected: boolean });
+
+async function setProtection(call: Call): Promise<Answer> {
+  const request = call.body(protectionRequest);
+  const id = call.param("tabular");
+  const { rows } = await call.catalog.database.write.query<{ protected: boolean; updated_at: string }>(
+    `UPDATE tabular SET protected = $3, updated_at = clock_timestamp() WHERE warehouse_id = $1 AND tabular_id = $2
+     RETURNING protected, ${rfc3339("updated_at")} AS updated_at`,
+    [warehouseIdOf(call), isUuid(id) ? id : null, request.protected],
+  );
+  if (rows[0] === undefined)
+    throw new CatalogError(404, "NoSuchTabularException", `Tabular with id '${id}' does not exist`);
+  return ok(rows[0]);
+}
+
+const warehouse = "/management/v1/warehouse/:id";
+
+export const deletedRoutes: readonly Route[] = [
+  { method: "GET", path: `${warehouse}/deleted-tabulars`, handle: list },
+  { method: "POST", path: `${warehouse}/deleted-tabulars/undrop`, handle: undrop },
+  { method: "POST", path: `${warehouse}/table/:tabular/protection`, handle: setProtection },
+  { method: "POST", path: `${warehouse}/view/:tabular/protection`, handle: setProtection },
+];
