@@ -33,8 +33,8 @@ export async function ensureRunning(service: Service): Promise<ProcessRecord> {
     const record = await readRecord(service.state, service.name);
     if (record && (await isAlive(record))) {
       const wanted = record.fingerprint === fingerprintOf(service);
-      if (wanted && (await becomesHealthy(service, Math.min(RECOVERY_SECONDS, service.startTimeoutSeconds))))
-        return record;
+      const patience = Math.min(RECOVERY_SECONDS, service.startTimeoutSeconds);
+      if (wanted && (await whileAlive(record, (signal) => becomesHealthy(service, patience, signal)))) return record;
       console.log(`${service.name} ${wanted ? "does not answer" : "has changed"} and is started again`);
       await stopProcess(record);
     }
