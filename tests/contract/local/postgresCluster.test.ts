@@ -99,6 +99,16 @@ test("one that was killed is a change and a drift; it comes back with its data",
   expect(await provider.diff(id, repaired, news)).toEqual({ changes: false });
 });
 
+test("one that dies at this very moment is not waited for", async () => {
+  const news = await inputs();
+  const { id, outs } = await provider.create(news);
+  process.kill(outs.pid, "SIGKILL");
+
+  const began = Date.now();
+  await provider.update(id, outs, news);
+  expect(Date.now() - began).toBeLessThan(10_000);
+});
+
 test("after a reboot the pid in its lock file belongs to another process, which is left alone", async () => {
   const news = await inputs();
   const { id, outs } = await provider.create(news);
