@@ -9,7 +9,10 @@ import { LakekeeperService } from "./components/service.ts";
 import { CatalogVerification } from "./components/verification.ts";
 import { LakekeeperWarehouse } from "./components/warehouse.ts";
 import { readConfig } from "./config.ts";
+import { ignoreHangUp } from "./hangUp.ts";
 import { selectPlatform } from "./platforms/select.ts";
+
+ignoreHangUp();
 
 const config = readConfig();
 const platform = selectPlatform(config);
@@ -19,7 +22,13 @@ const { auth, protect } = config;
 const postgres = new LakekeeperPostgres("postgres", { platform, protect });
 const issuer = new TokenIssuer("issuer", { platform, auth, protect });
 const service = new LakekeeperService("lakekeeper", { postgres, issuer, protect });
-const lifecycle = new LakekeeperLifecycle("lakekeeper", { platform, service, issuer, version: config.version });
+const lifecycle = new LakekeeperLifecycle("lakekeeper", {
+  platform,
+  postgres,
+  service,
+  issuer,
+  version: config.version,
+});
 
 // F3 comes before F2 in the graph: Lakekeeper takes a warehouse from no one until it has been bootstrapped.
 const access = new CatalogAccess("access", { issuer, lifecycle, auth });

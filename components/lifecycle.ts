@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { TokenIssuer } from "./issuer.ts";
+import type { LakekeeperPostgres } from "./postgres.ts";
 import type { LakekeeperService } from "./service.ts";
 import type { Platform } from "../platforms/platform.ts";
 import { after } from "../providers/after.ts";
@@ -7,6 +8,7 @@ import { Readiness } from "../providers/readiness.ts";
 
 export interface LakekeeperLifecycleArgs {
   readonly platform: Platform;
+  readonly postgres: LakekeeperPostgres;
   readonly service: LakekeeperService;
   readonly issuer: TokenIssuer;
   /** The release to run, `0.13.3`. */
@@ -28,7 +30,11 @@ export class LakekeeperLifecycle extends pulumi.ComponentResource {
     const { platform, version } = args;
     const { environment } = args.service;
 
-    const migrate = platform.migrate(`${name}-migrate`, { environment, version }, { parent: this });
+    const migrate = platform.migrate(
+      `${name}-migrate`,
+      { environment, version, database: args.postgres.identity },
+      { parent: this },
+    );
     const serve = platform.serve(
       `${name}-serve`,
       { environment, version },

@@ -11,11 +11,14 @@ export interface LakekeeperPostgresArgs {
 export class LakekeeperPostgres extends pulumi.ComponentResource {
   /** `postgresql://role:password@host:port/database`, secret. */
   readonly url: pulumi.Output<string>;
+  /** Names its data: a database that was made anew is another text. */
+  readonly identity: pulumi.Output<string>;
 
   constructor(name: string, args: LakekeeperPostgresArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakekeeper:index:Postgres", name, {}, opts);
     const database = args.platform.database(name, { parent: this, protect: args.protect });
     this.url = pulumi.secret(database.url);
+    this.identity = database.identity;
     this.registerOutputs({ url: this.url });
   }
 }

@@ -6,6 +6,8 @@ import type { StorageCredential, StorageProfile } from "../providers/warehouse.t
 export interface Database {
   /** `postgresql://role:password@host:port/database`, secret, as Lakekeeper reaches it. */
   readonly url: pulumi.Output<string>;
+  /** Names the data: a database that was made anew is another text. */
+  readonly identity: pulumi.Output<string>;
 }
 
 /** Public keys to publish. */
@@ -26,6 +28,11 @@ export interface ServiceArgs {
   readonly environment: pulumi.Input<Record<string, pulumi.Input<string>>>;
   /** The release to run, `0.13.3`. */
   readonly version: string;
+}
+
+export interface MigrateArgs extends ServiceArgs {
+  /** `Database.identity`. */
+  readonly database: pulumi.Input<string>;
 }
 
 /** A running Lakekeeper. */
@@ -57,8 +64,8 @@ export interface Platform {
   sampleCatalog?(): Promise<string>;
   database(name: string, opts: pulumi.ResourceOptions): Database;
   issuer(name: string, jwks: pulumi.Input<Jwks>, opts: pulumi.ResourceOptions): Issuer;
-  /** Runs `lakekeeper migrate` to its end. */
-  migrate(name: string, args: ServiceArgs, opts: pulumi.ResourceOptions): pulumi.Resource;
+  /** Runs `lakekeeper migrate` to its end, for each release on each database once. */
+  migrate(name: string, args: MigrateArgs, opts: pulumi.ResourceOptions): pulumi.Resource;
   /** Runs `lakekeeper serve` and goes on once it answers. */
   serve(name: string, args: ServiceArgs, opts: pulumi.ResourceOptions): Served;
   storage(name: string, opts: pulumi.ResourceOptions): Storage;

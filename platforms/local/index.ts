@@ -13,7 +13,7 @@ import { SampleLakehouse } from "../../providers/local/sampleLakehouse.ts";
 import { after } from "../../providers/after.ts";
 import { RandomSecret } from "../../providers/randomSecret.ts";
 import { sampleCatalog } from "../../tools/fixtures/sample.ts";
-import type { Database, Issuer, Jwks, Platform, Served, ServiceArgs, Storage } from "../platform.ts";
+import type { Database, Issuer, Jwks, MigrateArgs, Platform, Served, ServiceArgs, Storage } from "../platform.ts";
 import { nodeCommand } from "./node.ts";
 
 const ACCOUNT_ID = "local";
@@ -72,6 +72,7 @@ export class LocalPlatform implements Platform {
     );
     return {
       url: after(cluster, pulumi.interpolate`postgresql://lakekeeper:${rolePassword}@127.0.0.1:${port}/lakekeeper`),
+      identity: cluster.systemIdentifier,
     };
   }
 
@@ -96,7 +97,7 @@ export class LocalPlatform implements Platform {
     return { url, published };
   }
 
-  migrate(name: string, args: ServiceArgs, opts: pulumi.ResourceOptions): pulumi.Resource {
+  migrate(name: string, args: MigrateArgs, opts: pulumi.ResourceOptions): pulumi.Resource {
     return new Job(
       name,
       {
@@ -104,6 +105,7 @@ export class LocalPlatform implements Platform {
         name: "migrate",
         command: this.#command("migrate"),
         environment: args.environment,
+        triggers: { version: args.version, database: args.database },
         code: ["emulators/lakekeeper/store"],
       },
       opts,

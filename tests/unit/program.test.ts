@@ -23,6 +23,7 @@ beforeAll(async () => {
     Token: { token: "a.jwt.token" },
     Bootstrap: { serverId: "server" },
     Tables: { registered: { "main.default.t000": "s3://lakehouse/t000/metadata/1.metadata.json" } },
+    PostgresCluster: { systemIdentifier: "7411" },
     Process: { pid: 7, startTime: "9", url: "unused" },
     Verification: { report: { checks: [] }, vendingVerified: true },
   }));
@@ -103,6 +104,11 @@ test("Lakekeeper is told by the names it knows, and only secretly", async () => 
     LAKEKEEPER__METRICS__PORT: "1005",
   });
   expect(secret).toBe(true);
+});
+
+test("migrate runs again for another release and for another database", async () => {
+  const { value } = await settle(get("Job", "lakekeeper-migrate").inputs["triggers"]);
+  expect(value).toEqual({ version: "0.13.3", database: "7411" });
 });
 
 test("the warehouse is on the bucket with keys derived as Cloudflare derives them", async () => {
