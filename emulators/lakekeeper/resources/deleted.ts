@@ -19,7 +19,7 @@ async function list(call: Call): Promise<Answer> {
   const { settings, database } = call.catalog;
   const page = readPage(call.query, { default: settings.pageSizeDefault, max: settings.pageSizeMax });
   const { rows } = await database.read.query<Deleted>(
-    `SELECT tabular_id AS id, t.name, n.name AS namespace, kind AS typ, t.warehouse_id AS "warehouse-id",
+    `SELECT t.tabular_id AS id, t.name, n.name AS namespace, kind AS typ, t.warehouse_id AS "warehouse-id",
        ${rfc3339("t.created_at")} AS "created-at", ${rfc3339("deleted_at")} AS "deleted-at",
        ${rfc3339("scheduled_for")} AS "expiration-date", (extract(epoch FROM t.created_at) * 1000000)::bigint AS "createdMicros"
      FROM tabular t JOIN namespace n USING (namespace_id)
