@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checkInputs, configure, type Provider } from "./provider.ts";
+import { checkFailure, checkInputs, configure, type Provider } from "./provider.ts";
 import type { Phase } from "./cutover.ts";
 
 export interface CutoverState {
@@ -24,13 +24,13 @@ const cutover: Provider<CutoverState> = {
   async check(olds, news) {
     const result = checkInputs(schema, news);
     if (isWayBack(olds.phase, news.phase)) {
-      result.failures.push({
-        property: "phase",
-        reason:
+      result.failures.push(
+        checkFailure(
           `lakekeeper:cutover cannot go from ${olds.phase} back to ${news.phase}: Lakekeeper has been committing, and the ` +
-          `SqlCatalog's pointers are behind. Keep lakekeeper:cutover at ${olds.phase}; to undo the move, restore a ` +
-          "snapshot from before it (docs/operations.md).",
-      });
+            `SqlCatalog's pointers are behind. Keep lakekeeper:cutover at ${olds.phase}; to undo the move, restore a ` +
+            "snapshot from before it (docs/operations.md).",
+        ),
+      );
     }
     return result;
   },

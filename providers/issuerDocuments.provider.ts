@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { JWK } from "jose";
 import { z } from "zod";
 import { UserError } from "../clients/errors.ts";
-import { checkInputs, configure, hasUnknown, type Provider } from "./provider.ts";
+import { checkFailure, checkInputs, configure, hasUnknown, type Provider } from "./provider.ts";
 
 export interface IssuerDocumentsInputs {
   directory: string;
@@ -107,8 +107,9 @@ const provider: Provider<IssuerDocumentsInputs, IssuerDocumentsOutputs> = {
     for (const key of keys) {
       const leaked = PRIVATE_MEMBERS.filter((member) => member in key);
       if (leaked.length === 0) continue;
-      const reason = `key ${key.kid} has private members (${leaked.join(", ")}): publish its public half only`;
-      result.failures.push({ property: "jwks", reason });
+      result.failures.push(
+        checkFailure(`jwks: key ${key.kid} has private members (${leaked.join(", ")}): publish its public half only`),
+      );
     }
     return result;
   },

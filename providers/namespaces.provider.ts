@@ -38,7 +38,7 @@ const schema = z.object({
     names.forEach((name, index) => {
       const first = names.findIndex((other) => other.toLowerCase() === name.toLowerCase());
       if (first === index) return;
-      const message = `is there twice (Lakekeeper takes ${names[first]} and ${name} for one)`;
+      const message = `is there twice: Lakekeeper takes ${names[first]} and ${name} for one. Keep one in lakekeeper:namespaces`;
       context.addIssue({ code: "custom", path: [index], message });
     });
   }),

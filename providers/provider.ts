@@ -14,10 +14,20 @@ export function hasUnknown(value: unknown): boolean {
   return isUnknown(value);
 }
 
+/** Made by `checkFailure`. */
 export interface CheckFailure {
-  /** Path of the input, such as `storageProfile.bucket`. */
-  readonly property: string;
+  readonly property: "";
   readonly reason: string;
+}
+
+/**
+ * What is wrong with the inputs, as the engine prints it after `<type> resource '<name>' has a problem: `.
+ *
+ * No property is named: the engine would print its whole value in front of the reason, all the tables of a map, a secret
+ * as well, and `<nil>` for a path such as `storageProfile.bucket`. The reason begins with the input where that helps.
+ */
+export function checkFailure(reason: string): CheckFailure {
+  return { property: "", reason };
 }
 
 export interface CheckResult<Inputs> {
@@ -80,9 +90,11 @@ export class PartialFailure<Outputs extends object> extends Error {
 }
 
 /**
- * Checks inputs against a schema and turns its issues into failures for the preview. Parts that are not known yet are
- * not judged.
+ * Checks inputs against a schema and turns its issues into failures for the preview, such as
+ * `storageProfile.bucket must be a bucket's name, not "a b"`. Parts that are not known yet are not judged.
  *
+ * @param schema its messages follow the path of the input; one that says what a value must be is completed with what it
+ * is instead.
  * @param secrets names of top-level inputs whose values must not be printed.
  */
 export function checkInputs<Inputs>(
@@ -91,15 +103,21 @@ export function checkInputs<Inputs>(
   { secrets = [] }: { secrets?: readonly string[] } = {},
 ): CheckResult<Inputs> {
   const failures: CheckFailure[] = [];
-  for (const issue of schema.safeParse(inputs).error?.issues ?? []) {
+  for (const issue of schema.safeParse(inputs, { error: typeMessage }).error?.issues ?? []) {
     const values = valuesAlong(inputs, issue.path);
     if (values.some(isUnknown)) continue;
     const value = values.at(-1);
-    const shown =
-      value === undefined || secrets.includes(String(issue.path[0])) ? "" : `, not ${JSON.stringify(value)}`;
-    failures.push({ property: issue.path.map(String).join("."), reason: issue.message + shown });
+    const isShown =
+      value !== undefined && !secrets.includes(String(issue.path[0])) && /^must (?!not )/.test(issue.message);
+    const instead = isShown ? `, not ${JSON.stringify(value)}` : "";
+    failures.push(checkFailure(`${issue.path.map(String).join(".")} ${issue.message}${instead}`));
   }
   return { inputs, failures };
+}
+
+/** For what a schema has no message of its own. */
+function typeMessage(issue: z.core.$ZodRawIssue): string | undefined {
+  return issue.code === "invalid_type" ? `must be of type ${issue.expected}` : undefined;
 }
 
 /** The value itself and every value met on the way down a path. */

@@ -1,6 +1,6 @@
 import { calculateJwkThumbprint, exportJWK, exportPKCS8, generateKeyPair, type JWK } from "jose";
 import { z } from "zod";
-import { checkInputs, configure, type Provider } from "./provider.ts";
+import { checkFailure, checkInputs, configure, type Provider } from "./provider.ts";
 import type { RetiredKey } from "./signingKey.ts";
 import { lifetimeSeconds } from "./token.provider.ts";
 
@@ -55,8 +55,12 @@ const signingKey: Provider<SigningKeyInputs, SigningKeyOutputs> = {
   async check(olds, news) {
     const result = checkInputs(schema, news);
     if (typeof olds.generation === "number" && news.generation < olds.generation) {
-      const reason = `can only be raised: it is ${olds.generation}, not ${news.generation}`;
-      result.failures.push({ property: "generation", reason });
+      result.failures.push(
+        checkFailure(
+          `lakekeeper:auth.keyGeneration cannot go from ${olds.generation} back to ${news.generation}: that key is gone. ` +
+            `Set it to ${olds.generation}, or higher to make a new one.`,
+        ),
+      );
     }
     return result;
   },

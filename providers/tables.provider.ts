@@ -8,6 +8,7 @@ import { validatePointers } from "../clients/tablePreflight.ts";
 import { connectionSchema, type Connection } from "../clients/token.ts";
 import { BRIEFLY, inWarehouse, readOrKeep } from "./catalog.ts";
 import {
+  checkFailure,
   checkInputs,
   configure,
   hasUnknown,
@@ -54,8 +55,7 @@ const provider: Provider<TablesInputs, TablesOutputs> = {
   async check(_olds, news) {
     const result = checkInputs(schema, news, { secrets: ["connection"] });
     if (result.failures.length === 0 && !hasUnknown(news.tables) && !isUnknown(news.location)) {
-      const problems = validatePointers(news.tables, news.location);
-      result.failures.push(...problems.map((reason) => ({ property: "tables", reason })));
+      result.failures.push(...validatePointers(news.tables, news.location).map(checkFailure));
     }
     return result;
   },

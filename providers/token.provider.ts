@@ -43,7 +43,7 @@ const schema = z
     path: ["renewBeforeSeconds"],
     error: (issue) => {
       const { lifetimeSeconds } = issue.input as TokenInputs;
-      return `must be less than lifetimeSeconds (${lifetimeSeconds}), or every run would renew the token`;
+      return `must be less than lifetimeSeconds (${lifetimeSeconds})`;
     },
   });
 

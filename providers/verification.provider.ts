@@ -32,10 +32,8 @@ async function verify(inputs: VerificationInputs): Promise<VerificationOutputs> 
   const { fatal, vendingVerified } = report;
   const outs = { ...inputs, report, vendingVerified };
   if (fatal.length > 0) {
-    throw new PartialFailure(ID, outs, [
-      `The catalog is not ready for clients (\`make doctor\` checks again):`,
-      ...fatal,
-    ]);
+    const reason = ["The catalog is not ready for clients (`make doctor` checks again):", ...fatal].join("\n  - ");
+    throw new PartialFailure(ID, outs, [reason]);
   }
   if (inputs.vending === "auto" && !vendingVerified) {
     const failed = report.checks

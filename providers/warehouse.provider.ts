@@ -2,7 +2,7 @@ import { UserError } from "../clients/errors.ts";
 import { HttpError, Unreachable, type HttpClient } from "../clients/http.ts";
 import { Lakekeeper, withCatalog, type WireWarehouse } from "../clients/lakekeeper.ts";
 import { BRIEFLY, readOrKeep } from "./catalog.ts";
-import { checkInputs, configure, hasUnknown, type Provider } from "./provider.ts";
+import { checkFailure, checkInputs, configure, hasUnknown, type Provider } from "./provider.ts";
 import { sameValue } from "./sameValue.ts";
 import { converge, observed, storing, type WarehouseInputs, type WarehouseOutputs } from "./warehouse.converge.ts";
 import * as wire from "./warehouse.profile.ts";
@@ -15,16 +15,16 @@ const provider: Provider<WarehouseInputs, WarehouseOutputs> = {
   async check(olds, news) {
     const result = checkInputs(warehouseSchema, news, { secrets: ["connection", "storageCredential"] });
     if (result.failures.length === 0 && !news.allowReplace) {
-      result.failures.push(...refusedChanges(news.name, olds.storageProfile, news.storageProfile));
+      result.failures.push(...refusedChanges(olds.storageProfile, news.storageProfile).map(checkFailure));
     }
     return result;
   },
 
   async diff(_id, olds, news) {
     if (hasUnknown(news.storageProfile)) return { changes: true };
-    const immutable = refusedChanges(news.name, olds.storageProfile, news.storageProfile);
+    const immutable = refusedChanges(olds.storageProfile, news.storageProfile);
     if (immutable.length > 0) {
-      if (!news.allowReplace) throw new UserError(immutable.map(({ reason }) => reason).join("\n"));
+      if (!news.allowReplace) throw new UserError(immutable.join("\n"));
       return { changes: true, replaces: ["storageProfile"], deleteBeforeReplace: true };
     }
     const unchanged =
@@ -104,15 +104,16 @@ const provider: Provider<WarehouseInputs, WarehouseOutputs> = {
 
 export default provider;
 
-function refusedChanges(name: string, before: wire.StorageProfile | undefined, after: wire.StorageProfile) {
+function refusedChanges(before: wire.StorageProfile | undefined, after: wire.StorageProfile): string[] {
   if (before === undefined || hasUnknown(before) || hasUnknown(after)) return [];
-  return wire.immutableDifferences(before, after).map(({ field, from, to }) => ({
-    property: `storageProfile.${field}`,
-    reason:
-      `warehouse "${name}": ${field} cannot change from "${from}" to "${to}", since all its tables lie below it. ` +
-      "Put the old value back, or give the new place a warehouse of another name; " +
-      "with allowReplace: true this warehouse is deleted and made anew under another id, and its tables are registered again",
-  }));
+  return wire
+    .immutableDifferences(before, after)
+    .map(
+      ({ field, from, to }) =>
+        `lakekeeper:${field} cannot change from "${from}" to "${to}", since the tables lie in the old place. ` +
+        `Set lakekeeper:${field} back to "${from}". Once the tables have moved, lakekeeper:allowReplace: true has the ` +
+        "warehouse deleted and made anew in the new place; no file is touched.",
+    );
 }
 
 async function byId(lakekeeper: Lakekeeper, id: string): Promise<WireWarehouse | undefined> {

@@ -9,7 +9,7 @@ function endpointProblem(endpoint: string, bucket: unknown): string | undefined 
   const path = new URL(endpoint).pathname.replace(/^\/+|\/+$/g, "");
   return path === "" || path === bucket
     ? undefined
-    : "must not have a path: it is the URL of the S3 API, without bucket or prefix";
+    : "must be the URL of the S3 API alone, without bucket, prefix or another path";
 }
 
 const storageProfile = z
@@ -52,7 +52,7 @@ const keys = { accessKeyId: text, secretAccessKey: text };
 /** What a warehouse's inputs must be; Lakekeeper itself accepts some that it cannot work with, such as a TTL of 0. */
 export const warehouseSchema = z.object({
   connection: connectionSchema,
-  name: text.regex(/^[^/]+$/, { error: "must not contain a slash" }),
+  name: text.regex(/^[^/]+$/, { error: "must be a name without a slash" }),
   storageProfile,
   storageCredential: z.discriminatedUnion(
     "type",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { configuredBinary, findRuntime, isUnchanged } from "../../platforms/local/runtime.ts";
-import { checkInputs, configure, type Provider } from "../provider.ts";
+import { checkFailure, checkInputs, configure, type Provider } from "../provider.ts";
 import { differs } from "./inputs.ts";
 
 export interface LakekeeperRuntimeInputs {
@@ -36,7 +36,7 @@ const lakekeeperRuntime: Provider<LakekeeperRuntimeInputs, LakekeeperRuntimeOutp
   async check(_olds, news) {
     const { inputs, failures } = checkInputs(schema, news);
     const refusal = news.binary ? await configuredBinary(news.binary).catch((error: Error) => error) : undefined;
-    if (refusal instanceof Error) failures.push({ property: "binary", reason: refusal.message });
+    if (refusal instanceof Error) failures.push(checkFailure(refusal.message));
     return { inputs, failures };
   },
 

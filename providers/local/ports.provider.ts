@@ -18,8 +18,8 @@ const schema = z
     const users = new Map<number, string>();
     for (const [name, chosen] of Object.entries(fixed)) {
       const report = (message: string) => context.addIssue({ code: "custom", path: ["fixed", name], message });
-      if (!names.includes(name)) report(`must be one of ${names.join(", ")}; nothing is called ${name}`);
-      if (users.has(chosen)) report(`must differ from the port of ${users.get(chosen)}`);
+      if (!names.includes(name)) report(`is the port of nothing: lakekeeper:ports is for ${names.join(", ")}`);
+      if (users.has(chosen)) report(`must differ from the port of ${users.get(chosen)} in lakekeeper:ports`);
       users.set(chosen, name);
     }
   });

@@ -30,7 +30,7 @@ test.each<[Phase, Phase]>([
 });
 
 test("an unknown phase is named with the known ones", async () => {
-  expect(await problems("sql", "done")).toEqual(['must be one of sql, read, write, retired, not "done"']);
+  expect(await problems("sql", "done")).toEqual(['phase must be one of sql, read, write, retired, not "done"']);
 });
 
 test("another phase is a change, the same is none", async () => {

@@ -38,10 +38,10 @@ test("refresh keeps the value", async () => {
 });
 
 test.each([
-  [{ length: 15 }, "length", "must be 16 or more, not 15"],
-  [{ length: 1025 }, "length", "must be 1024 or less, not 1025"],
-  [{ prefix: "a b" }, "prefix", 'must be of letters, digits, - and _, not "a b"'],
-  [{ generation: 0 }, "generation", "must be 1 or more, not 0"],
-])("refuses %j", async (changed, property, reason) => {
-  expect((await randomSecret.check({}, { ...inputs, ...changed })).failures).toEqual([{ property, reason }]);
+  [{ length: 15 }, "length must be 16 or more, not 15"],
+  [{ length: 1025 }, "length must be 1024 or less, not 1025"],
+  [{ prefix: "a b" }, 'prefix must be of letters, digits, - and _, not "a b"'],
+  [{ generation: 0 }, "generation must be 1 or more, not 0"],
+])("refuses %j", async (changed, reason) => {
+  expect((await randomSecret.check({}, { ...inputs, ...changed })).failures).toEqual([{ property: "", reason }]);
 });

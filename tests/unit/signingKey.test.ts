@@ -95,17 +95,22 @@ test("refresh keeps the key, deletion has nothing to take away", async () => {
 });
 
 test.each([
-  [{ algorithm: "HS256" as "RS256" }, "algorithm", "must be RS256 or ES256"],
-  [{ generation: 0 }, "generation", "must be 1 or more"],
-  [{ generation: 1.5 }, "generation", "must be a whole number"],
-  [{ tokenLifetimeSeconds: 59 }, "tokenLifetimeSeconds", "must be 60 seconds or more"],
-  [{ tokenLifetimeSeconds: 1e9 }, "tokenLifetimeSeconds", "must be ten years"],
-])("refuses %j", async (changed, property, reason) => {
+  [{ algorithm: "HS256" as "RS256" }, "algorithm must be RS256 or ES256"],
+  [{ generation: 0 }, "generation must be 1 or more"],
+  [{ generation: 1.5 }, "generation must be a whole number"],
+  [{ tokenLifetimeSeconds: 59 }, "tokenLifetimeSeconds must be 60 seconds or more"],
+  [{ tokenLifetimeSeconds: 1e9 }, "tokenLifetimeSeconds must be ten years"],
+])("refuses %j", async (changed, reason) => {
   const { failures } = await signingKey.check({}, { ...inputs, ...changed });
-  expect(failures).toEqual([{ property, reason: expect.stringContaining(reason) as unknown }]);
+  expect(failures).toEqual([{ property: "", reason: expect.stringContaining(reason) as unknown }]);
 });
 
 test("refuses to go back to an earlier generation: its key is gone", async () => {
   const { failures } = await signingKey.check({ ...inputs, generation: 3 }, { ...inputs, generation: 2 });
-  expect(failures).toEqual([{ property: "generation", reason: expect.stringContaining("it is 3, not 2") as unknown }]);
+  expect(failures).toEqual([
+    {
+      property: "",
+      reason: expect.stringMatching(/keyGeneration cannot go from 3 back to 2.*Set it to 3, or higher/) as unknown,
+    },
+  ]);
 });

@@ -108,17 +108,17 @@ test("deletion says that the token goes on being accepted, and until when", asyn
   expect(log).not.toHaveBeenCalled();
 });
 
-test.each<[Partial<TokenInputs>, string, string]>([
-  [{ lifetimeSeconds: 59, renewBeforeSeconds: 0 }, "lifetimeSeconds", "must be 60 seconds or more, not 59"],
-  [{ lifetimeSeconds: 315_360_001 }, "lifetimeSeconds", "must be ten years (315360000 seconds) or less"],
-  [{ renewBeforeSeconds: 90 * DAY }, "renewBeforeSeconds", "must be less than lifetimeSeconds (7776000)"],
-  [{ renewBeforeSeconds: -1 }, "renewBeforeSeconds", "must be 0 or more, not -1"],
-  [{ subject: "" }, "subject", "must not be empty"],
-  [{ issuer: "auth.example" }, "issuer", 'must be an http or https URL, not "auth.example"'],
-  [{ signingKey: "hunter2" }, "signingKey", "must be a private key in PKCS#8 PEM"],
-])("refuses %j", async (changed, property, reason) => {
+test.each<[Partial<TokenInputs>, string]>([
+  [{ lifetimeSeconds: 59, renewBeforeSeconds: 0 }, "lifetimeSeconds must be 60 seconds or more, not 59"],
+  [{ lifetimeSeconds: 315_360_001 }, "lifetimeSeconds must be ten years (315360000 seconds) or less"],
+  [{ renewBeforeSeconds: 90 * DAY }, "renewBeforeSeconds must be less than lifetimeSeconds (7776000)"],
+  [{ renewBeforeSeconds: -1 }, "renewBeforeSeconds must be 0 or more, not -1"],
+  [{ subject: "" }, "subject must not be empty"],
+  [{ issuer: "auth.example" }, 'issuer must be an http or https URL, not "auth.example"'],
+  [{ signingKey: "hunter2" }, "signingKey must be a private key in PKCS#8 PEM"],
+])("refuses %j", async (changed, reason) => {
   const { failures } = await token.check({}, { ...inputs, ...changed });
-  expect(failures).toEqual([{ property, reason: expect.stringContaining(reason) as unknown }]);
+  expect(failures).toEqual([{ property: "", reason: expect.stringContaining(reason) as unknown }]);
   expect(JSON.stringify(failures)).not.toContain("hunter2");
 });
 

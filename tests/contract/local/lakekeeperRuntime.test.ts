@@ -94,7 +94,7 @@ test.each([
     const binary = body === undefined ? join(scratch.state, "missing") : await scratch.script("mine", body);
 
     const { failures } = await provider.check({}, inputs({ binary }));
-    expect(failures).toEqual([{ property: "binary", reason: expect.stringContaining(reason) as string }]);
+    expect(failures).toEqual([{ property: "", reason: expect.stringContaining(reason) as string }]);
     expect(failures[0]?.reason).toContain(binary);
     await expect(provider.create(inputs({ binary }))).rejects.toThrow(reason);
   },

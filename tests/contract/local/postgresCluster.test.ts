@@ -252,6 +252,9 @@ test("wrong inputs are told all at once, without the passwords", async () => {
     { ...(await inputs()), rolePassword: "postgres", role: "postgres", database: "My DB" },
   );
 
-  expect(failures.map(({ property }) => property).sort()).toEqual(["database", "role", "rolePassword"]);
-  expect(failures.find(({ property }) => property === "rolePassword")?.reason).not.toContain('"postgres"');
+  expect(failures.map(({ reason }) => reason).sort()).toEqual([
+    'database must be a Postgres name of a-z, 0-9 and _, not "My DB"',
+    "role must not be the superuser",
+    "rolePassword must be 16 characters or more",
+  ]);
 });

@@ -223,11 +223,11 @@ test("wrong inputs are told all at once, without the secret", async () => {
     { ...news, name: "a/b", port: 80, environment: { SECRET_VALUE: 12345678 as never }, command: [] },
   );
 
-  expect(failures.map(({ property }) => property).sort()).toEqual([
-    "command",
-    "environment.SECRET_VALUE",
-    "name",
-    "port",
+  expect(failures.map(({ reason }) => reason).sort()).toEqual([
+    "command must name a program, not []",
+    "environment.SECRET_VALUE must be text",
+    'name must be of letters, digits, ., - and _, not "a/b"',
+    "port must be 1024 or more, not 80",
   ]);
   expect(JSON.stringify(failures)).not.toContain("12345678");
 });

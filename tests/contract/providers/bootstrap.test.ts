@@ -104,7 +104,7 @@ test("bad input is named in the preview, without the secret", async () => {
   const connection = { uri: "lakekeeper:8181", identity: { kind: "token" as const, token: "" } };
   const { failures } = await bootstrap.check({}, { connection });
   expect(failures).toEqual([
-    { property: "connection.uri", reason: "must be the http(s) URL of Lakekeeper, without /catalog" },
-    { property: "connection.identity.token", reason: "must not be empty" },
+    { property: "", reason: "connection.uri must be the http(s) URL of Lakekeeper, without /catalog" },
+    { property: "", reason: "connection.identity.token must not be empty" },
   ]);
 });

@@ -127,12 +127,12 @@ describe("the documents", () => {
   });
 
   test.each([
-    [{ ...rsa, d: "secret-exponent" }, "jwks", /key k1 has private members \(d\)/],
-    [{ kty: "oct", kid: "k1", alg: "HS256" }, "jwks.keys.0.kty", /must be RSA, EC or OKP/],
-    [{ kty: "RSA", alg: "RS256" }, "jwks.keys.0.kid", /must be given/],
-  ])("a key that must not be published is refused: %j", async (key, property, reason) => {
+    [{ ...rsa, d: "secret-exponent" }, /^jwks: key k1 has private members \(d\)/],
+    [{ kty: "oct", kid: "k1", alg: "HS256" }, /^jwks\.keys\.0\.kty must be RSA, EC or OKP/],
+    [{ kty: "RSA", alg: "RS256" }, /^jwks\.keys\.0\.kid must be given/],
+  ])("a key that must not be published is refused: %j", async (key, reason) => {
     const { failures } = await documents.check({}, { ...inputs(), jwks: { keys: [key] } });
-    expect(failures).toEqual([{ property, reason: expect.stringMatching(reason) as unknown }]);
+    expect(failures).toEqual([{ property: "", reason: expect.stringMatching(reason) as unknown }]);
     expect(JSON.stringify(failures)).not.toContain("secret-exponent");
   });
 });

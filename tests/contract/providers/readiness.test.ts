@@ -54,5 +54,7 @@ test("another server process at the same address is waited for again", async () 
 
 test("an address that is none is refused in the preview", async () => {
   const { failures } = await readiness.check({}, { ...inputs(), uri: "lakekeeper" });
-  expect(failures.map(({ reason }) => reason)).toEqual(['must be the http(s) address of Lakekeeper, not "lakekeeper"']);
+  expect(failures.map(({ reason }) => reason)).toEqual([
+    'uri must be the http(s) address of Lakekeeper, not "lakekeeper"',
+  ]);
 });

@@ -460,13 +460,13 @@ test("bad pointers and settings are refused in the preview; what is not known ye
   const news = { ...inputs({}), tables: { "main.default.t": pointer } };
   expect((await tables.check({}, news)).failures).toEqual([
     {
-      property: "tables",
+      property: "",
       reason: `main.default.t: its metadata location ${pointer} is not inside the warehouse s3://lakehouse/warehouse.`,
     },
   ]);
   expect((await tables.check({}, { ...news, location: UNKNOWN })).failures).toEqual([]);
   expect((await tables.check({}, { ...inputs({}), concurrency: 0 })).failures).toEqual([
-    { property: "concurrency", reason: "must be 1 to 32, not 0" },
+    { property: "", reason: "concurrency must be 1 to 32, not 0" },
   ]);
 });
 

@@ -194,12 +194,12 @@ describe("the resource", () => {
     log.mockRestore();
   });
 
-  test.each<[Partial<VerificationInputs>, string, string]>([
-    [{ smokeTable: "t000" }, "smokeTable", 'must be namespace.table, such as main.default.t000, or empty, not "t000"'],
-    [{ vending: "on" as "off" }, "vending", 'must be off, auto or required, not "on"'],
-    [{ location: "s3://lakehouse/" }, "location", 'must be s3://bucket or s3://bucket/prefix, not "s3://lakehouse/"'],
-    [{ readerToken: "" }, "readerToken", "must not be empty"],
-  ])("refuses %j in the preview", async (changed, property, reason) => {
-    expect((await provider.check({}, inputs(changed))).failures).toEqual([{ property, reason }]);
+  test.each<[Partial<VerificationInputs>, string]>([
+    [{ smokeTable: "t000" }, 'smokeTable must be namespace.table, such as main.default.t000, or empty, not "t000"'],
+    [{ vending: "on" as "off" }, 'vending must be off, auto or required, not "on"'],
+    [{ location: "s3://lakehouse/" }, 'location must be s3://bucket or s3://bucket/prefix, not "s3://lakehouse/"'],
+    [{ readerToken: "" }, "readerToken must not be empty"],
+  ])("refuses %j in the preview", async (changed, reason) => {
+    expect((await provider.check({}, inputs(changed))).failures).toEqual([{ property: "", reason }]);
   });
 });
