@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { version } from "./catalog.ts";
 import { runMigrate, runReopenBootstrap, runWaitForDatabase } from "./commands/database.ts";
 import { runHealthcheck } from "./commands/healthcheck.ts";
@@ -21,12 +21,6 @@ Commands:
 
 class UsageError extends Error {}
 
-type Options = Parameters<typeof parseArgs>[0] extends infer C
-  ? C extends { options?: infer O }
-    ? NonNullable<O>
-    : never
-  : never;
-
 const flags = {
   "check-all": { type: "boolean", short: "a" },
   "check-db": { type: "boolean", short: "d" },
@@ -36,7 +30,7 @@ const flags = {
   backoff: { type: "string", short: "b" },
   "force-start": { type: "boolean", short: "f" },
   yes: { type: "boolean", short: "y" },
-} as const satisfies Options;
+} as const satisfies ParseArgsOptionsConfig;
 
 type Flag = keyof typeof flags;
 

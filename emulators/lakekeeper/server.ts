@@ -48,6 +48,9 @@ const routes: readonly Route[] = [
   ...dropRoutes,
 ];
 
+/** How long requests under way may take after the server was told to stop. */
+const graceMilliseconds = 20_000;
+
 export interface RunningServer {
   readonly port: number;
   readonly url: string;
@@ -106,8 +109,9 @@ export async function serve(settings: Settings): Promise<RunningServer> {
       async close() {
         catalog.health.stop();
         const closed = new Promise((resolve) => server.close(resolve));
-        server.closeIdleConnections();
+        const grace = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
         await Promise.all([closed, catalog.tasks.stop()]);
+        clearTimeout(grace);
         await database.close();
       },
     };

@@ -184,3 +184,11 @@ export function unsupportedProperty(properties: Json | undefined): string | unde
         )),
   );
 }
+
+/** Without the snapshots that no branch or tag points to. */
+export function withReferencedSnapshots(metadata: JsonObject): JsonObject {
+  const refs = Object.values(isObject(metadata["refs"]) ? metadata["refs"] : {}).filter(isObject);
+  const referenced = new Set([metadata["current-snapshot-id"], ...refs.map((ref) => ref["snapshot-id"])]);
+  const snapshots = objects(metadata["snapshots"]).filter((snapshot) => referenced.has(snapshot["snapshot-id"]));
+  return { ...metadata, snapshots };
+}

@@ -30,8 +30,6 @@ const snapshot: Shape<JsonObject> = (value, path) => {
   return read;
 };
 
-const schemaIds = struct("RemoveSchemas", { "schema-ids": list(id64) });
-
 /** The updates of the Iceberg REST specification. */
 export const tableUpdate = tagged("action", {
   "assign-uuid": struct("AssignUuid", { uuid: string }),
@@ -57,7 +55,7 @@ export const tableUpdate = tagged("action", {
   "set-properties": struct("SetProperties", { updates: mapOf(string) }),
   "remove-properties": struct("RemoveProperties", { removals: list(string) }),
   "remove-partition-specs": struct("RemovePartitionSpecs", { "spec-ids": list(id64) }),
-  "remove-schemas": schemaIds,
+  "remove-schemas": struct("RemoveSchemas", { "schema-ids": list(id64) }),
   "set-statistics": struct("SetStatistics", { statistics: object }),
   "remove-statistics": struct("RemoveStatistics", { "snapshot-id": id64 }),
   "set-partition-statistics": struct("SetPartitionStatistics", { "partition-statistics": object }),

@@ -13,11 +13,11 @@ import { log } from "../log.ts";
 import type { S3Client } from "../storage/s3.ts";
 import { longLivedKeys, s3Client } from "../storage/vending.ts";
 import { getNamespace, namespaceKey } from "../store/namespaces.ts";
-import { getTabular, insertTabular, setTabularMetadata, type Tabular } from "../store/tabulars.ts";
+import { findTabular, insertTabular, noSuchTabular, setTabularMetadata, type Tabular } from "../store/tabulars.ts";
 import type { Warehouse } from "../store/warehouses.ts";
 import { entityTag } from "./access.ts";
 import { newTableLocation } from "./create.ts";
-import { requireInside, requireSupported } from "./register.ts";
+import { requireInside, requireSupported } from "./rules.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
 import { loadResult } from "./tables.ts";
 
@@ -105,12 +105,8 @@ async function commitExisting(session: Session, table: Tabular, request: CommitR
 async function commitOne(session: Session, target: Target, request: CommitRequest): Promise<Committed> {
   const { client, warehouse } = session;
   const creates = request.requirements.some((requirement) => requirement.type === "assert-create");
-  const table = await getTabular(client, "table", warehouse.id, target.namespace, target.name, true).catch(
-    (error: unknown) => {
-      if (creates && error instanceof CatalogError && error.status === 404) return undefined;
-      throw error;
-    },
-  );
+  const table = await findTabular(client, "table", warehouse.id, target.namespace, target.name, true);
+  if (table === undefined && !creates) throw noSuchTabular("table");
   return table === undefined ? commitNew(session, target, request) : commitExisting(session, table, request);
 }
 

@@ -8,10 +8,10 @@ import { uuid7 } from "../ids.ts";
 import { baseLocation } from "../storage/profile.ts";
 import { longLivedKeys, s3Client } from "../storage/vending.ts";
 import { getNamespace, type Namespace } from "../store/namespaces.ts";
-import { getTabular, insertTabular, tabularExists } from "../store/tabulars.ts";
+import { findTabular, insertTabular, tabularExists } from "../store/tabulars.ts";
 import type { Warehouse } from "../store/warehouses.ts";
 import { entityTag, readDelegation, tableAccess, tablePath } from "./access.ts";
-import { requireInside, requireSupported } from "./register.ts";
+import { requireInside, requireSupported } from "./rules.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
 import { loadResult } from "./tables.ts";
 
@@ -64,7 +64,7 @@ async function create(call: Call): Promise<Answer> {
   const delegation = readDelegation(call.header("x-iceberg-access-delegation"));
   const access = await database.transaction(async (client) => {
     if (staged) {
-      const taken = await getTabular(client, "table", warehouse.id, name, request.name).catch(() => undefined);
+      const taken = await findTabular(client, "table", warehouse.id, name, request.name);
       if (taken !== undefined) throw tabularExists();
     } else await insertTabular(client, table);
     const granted = await tableAccess(

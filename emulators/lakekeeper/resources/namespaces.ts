@@ -17,6 +17,7 @@ import {
 import { rfc3339 } from "../store/time.ts";
 import type { Warehouse } from "../store/warehouses.ts";
 import { dropTabular } from "./drop.ts";
+import { outside } from "./rules.ts";
 import { checkNamespace, splitNamespace, warehouseOf } from "./scope.ts";
 
 const managed = ["namespace_id", "location"];
@@ -33,12 +34,7 @@ function checkProperties(warehouse: Warehouse, properties: Record<string, string
   const base = baseLocation(warehouse.profile);
   const location = properties["location"]?.replace(/\/+$/, "");
   if (location === undefined) return properties;
-  if (location !== base && !isBelow(location, base))
-    throw new CatalogError(
-      400,
-      "InvalidLocation",
-      `Provided location ${location} is not a valid sublocation of the storage profile ${base}.`,
-    );
+  if (location !== base && !isBelow(location, base)) throw outside(location, base);
   return { ...properties, location };
 }
 

@@ -2,35 +2,16 @@ import { type Answer, type Call, ok, type Route } from "../http/call.ts";
 import { CatalogError } from "../http/errors.ts";
 import { stringifyJson } from "../http/json.ts";
 import { boolean, optional, string, struct } from "../http/shape.ts";
-import { unsupportedProperty } from "../iceberg/metadata.ts";
 import { readMetadataFile } from "../iceberg/metadataFile.ts";
 import { isUuid, uuid7 } from "../ids.ts";
-import { isBelow } from "../storage/location.ts";
-import { baseLocation, type StorageProfile } from "../storage/profile.ts";
 import { longLivedKeys, s3Client } from "../storage/vending.ts";
+import type { Queryable } from "../store/database.ts";
 import { getNamespace } from "../store/namespaces.ts";
-import { deleteTabular, getTabular, insertTabular } from "../store/tabulars.ts";
+import { deleteTabular, findTabular, insertTabular } from "../store/tabulars.ts";
 import { entityTag, tableAccess, tablePath } from "./access.ts";
+import { requireInside, requireSupported } from "./rules.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
 import { loadResult } from "./tables.ts";
-
-/** Throws 400 InvalidLocation unless the place lies strictly inside the warehouse. */
-export function requireInside(location: string, profile: StorageProfile): void {
-  const base = baseLocation(profile);
-  const known = profile["allow-alternative-protocols"] === true ? location.replace(/^s3[an]:/, "s3:") : location;
-  if (!isBelow(known, base))
-    throw new CatalogError(
-      400,
-      "InvalidLocation",
-      `Provided location ${location} is not a valid sublocation of the storage profile ${base}.`,
-    );
-}
-
-export function requireSupported(properties: Parameters<typeof unsupportedProperty>[0]): void {
-  const property = unsupportedProperty(properties);
-  if (property !== undefined)
-    throw new CatalogError(409, "FailedToSetProperties", `Properties contain unsupported property: '${property}'`);
-}
 
 const registerRequest = struct("RegisterTableRequest", {
   name: string,
@@ -80,15 +61,12 @@ async function register(call: Call): Promise<Answer> {
 
 /** Forgets the table of that name, if there is one; its files stay. */
 async function replace(
-  client: Parameters<typeof getTabular>[0],
+  client: Queryable,
   warehouseId: string,
   namespace: readonly string[],
   name: string,
 ): Promise<void> {
-  const current = await getTabular(client, "table", warehouseId, namespace, name, true).catch((error: unknown) => {
-    if (error instanceof CatalogError && error.status === 404) return undefined;
-    throw error;
-  });
+  const current = await findTabular(client, "table", warehouseId, namespace, name, true);
   if (current === undefined) return;
   if (current.protected)
     throw new CatalogError(409, "TabularProtected", "Table is protected. Cannot overwrite protected table.");

@@ -1,9 +1,18 @@
 import { type Answer, type Call, noContent, ok, type Route } from "../http/call.ts";
-import { CatalogError } from "../http/errors.ts";
+import { PlainTextError } from "../http/errors.ts";
+import { type JsonObject, parseJson, stringifyJson } from "../http/json.ts";
 import { nextPage, readPage } from "../http/paging.ts";
 import { list as listOf, object, string, struct } from "../http/shape.ts";
+import { withReferencedSnapshots } from "../iceberg/metadata.ts";
 import { getNamespace } from "../store/namespaces.ts";
-import { getTabular, listTabulars, noSuchTabular, renameTabular, type Tabular } from "../store/tabulars.ts";
+import {
+  findTabular,
+  getTabular,
+  listTabulars,
+  noSuchTabular,
+  renameTabular,
+  type Tabular,
+} from "../store/tabulars.ts";
 import type { Warehouse } from "../store/warehouses.ts";
 import {
   type Delegation,
@@ -44,6 +53,18 @@ function accessTo(call: Call, { warehouse, table, namespace }: Found, delegation
   return tableAccess(call, warehouse, target, delegation);
 }
 
+/** All snapshots, or with `snapshots=refs` those that branches and tags point to. */
+function wantedSnapshots(call: Call, table: Tabular): Tabular {
+  const wanted = call.query.get("snapshots") ?? "all";
+  if (wanted === "all") return table;
+  if (wanted !== "refs")
+    throw new PlainTextError(
+      400,
+      `Failed to deserialize query string: snapshots: unknown variant \`${wanted}\`, expected \`all\` or \`refs\``,
+    );
+  return { ...table, metadata: stringifyJson(withReferencedSnapshots(parseJson(table.metadata) as JsonObject)) };
+}
+
 async function load(call: Call): Promise<Answer> {
   const found = await find(call);
   const delegation = readDelegation(call.header("x-iceberg-access-delegation"));
@@ -51,7 +72,7 @@ async function load(call: Call): Promise<Answer> {
   if (tag !== undefined && stillFresh(tag, found.table.metadataLocation, !delegation.clientManaged))
     return { status: 304, headers: { etag: tag } };
   const access = await accessTo(call, found, delegation);
-  return ok(loadResult(found.table, access.config, access.storageCredentials), {
+  return ok(loadResult(wantedSnapshots(call, found.table), access.config, access.storageCredentials), {
     etag: entityTag(found.table.metadataLocation, access.revalidateAt),
   });
 }
@@ -88,19 +109,12 @@ async function rename(call: Call): Promise<Answer> {
   await call.catalog.database.transaction(async (client) => {
     const table = await getTabular(client, "table", warehouse.id, source.namespace, source.name, true);
     const target = await getNamespace(client, warehouse.id, destination.namespace);
-    const taken = await getTabular(client, "table", warehouse.id, destination.namespace, destination.name).catch(
-      ignoreMissing,
-    );
+    const taken = await findTabular(client, "table", warehouse.id, destination.namespace, destination.name);
     // A taken name reads as a missing table: seen with Lakekeeper 0.13.3.
     if (taken !== undefined && taken.id !== table.id) throw noSuchTabular("table", "Error renaming tabular in catalog");
     await renameTabular(client, warehouse.id, table.id, target.id, destination.name);
   });
   return noContent;
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (error instanceof CatalogError && error.status === 404) return undefined;
-  throw error;
 }
 
 /** Clients report scans; nothing is kept. */

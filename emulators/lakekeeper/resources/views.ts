@@ -12,7 +12,7 @@ import { getTabular, insertTabular, listTabulars, type Tabular } from "../store/
 import type { Warehouse } from "../store/warehouses.ts";
 import { readDelegation, tableAccess, tablePath } from "./access.ts";
 import { newTableLocation } from "./create.ts";
-import { requireInside } from "./register.ts";
+import { requireInside } from "./rules.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
 import { loadResult } from "./tables.ts";
 

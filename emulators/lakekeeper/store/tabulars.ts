@@ -35,15 +35,14 @@ export function tabularExists(detail = "Error creating tabular in catalog"): Cat
   return new CatalogError(409, "AlreadyExistsException", message, [detail]);
 }
 
-/** Throws 404 NoSuchTableException (or NoSuchViewException), also when the namespace is missing. */
-export async function getTabular(
+export async function findTabular(
   client: Queryable,
   kind: TabularKind,
   warehouseId: string,
   namespace: readonly string[],
   name: string,
   lock = false,
-): Promise<Tabular> {
+): Promise<Tabular | undefined> {
   const { rows } = await client.query<Tabular>({
     name: lock ? "lock tabular by name" : "tabular by name",
     text: `SELECT ${columns} FROM tabular JOIN namespace USING (namespace_id)
@@ -51,8 +50,14 @@ export async function getTabular(
         AND kind = $4 AND deleted_at IS NULL ${lock ? "FOR UPDATE OF tabular" : ""}`,
     values: [warehouseId, namespaceKey(namespace), name, kind],
   });
-  if (rows[0] === undefined) throw noSuchTabular(kind);
   return rows[0];
+}
+
+/** Throws 404 NoSuchTableException (or NoSuchViewException), also when the namespace is missing. */
+export async function getTabular(...wanted: Parameters<typeof findTabular>): Promise<Tabular> {
+  const found = await findTabular(...wanted);
+  if (found === undefined) throw noSuchTabular(wanted[1]);
+  return found;
 }
 
 export async function listTabulars(

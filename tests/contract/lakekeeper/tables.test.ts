@@ -97,6 +97,19 @@ describe("loading a table", () => {
     expect((body as { config: JsonObject }).config["s3.region"]).toBe("auto");
   });
 
+  it("leaves out snapshots that nothing points to when asked", async () => {
+    await tables.create("snapshots");
+    await tables.commit("snapshots", append(1, 1));
+    await tables.commit("snapshots", append(2, 2, 1));
+    const ids = async (query: string): Promise<Json[]> => {
+      const { body } = await tables.call("GET", `${tables.catalog}/${inDefault}/tables/snapshots${query}`);
+      const { metadata } = body as { metadata: { snapshots: JsonObject[] } };
+      return metadata.snapshots.map((entry) => entry["snapshot-id"]!);
+    };
+    expect(await ids("")).toEqual([1, 2]);
+    expect(await ids("?snapshots=refs")).toEqual([2]);
+  });
+
   it("is spared when the client's copy is fresh", async () => {
     await tables.register("cached");
     const path = `${tables.catalog}/${inDefault}/tables/cached`;
