@@ -9,14 +9,17 @@ import { LakekeeperService } from "./components/service.ts";
 import { CatalogVerification } from "./components/verification.ts";
 import { LakekeeperWarehouse } from "./components/warehouse.ts";
 import { readConfig } from "./config.ts";
-import { ignoreHangUp } from "./hangUp.ts";
+import { ignoreHangUp } from "./providers/hangUp.ts";
 import { selectPlatform } from "./platforms/select.ts";
 
 ignoreHangUp();
 
 const config = readConfig();
 const platform = selectPlatform(config);
-const { auth, protect } = config;
+const { auth } = config;
+// Once Lakekeeper commits, it alone knows where the tables are: from then on what holds that is protected in any case.
+const lakekeeperCommits = config.cutover === "write" || config.cutover === "retired";
+const protect = config.protect || lakekeeperCommits;
 
 // F1: Postgres, migrate, serve, answer.
 const postgres = new LakekeeperPostgres("postgres", { platform, protect });
@@ -53,7 +56,7 @@ const registration = new Registration("registration", {
   sqlCatalog: config.sqlCatalog,
   sqlCatalogName: config.sqlCatalogName,
   concurrency: config.registrationConcurrency,
-  cutover: config.cutover,
+  lakekeeperCommits,
 });
 
 // F4: proof.

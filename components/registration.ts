@@ -1,5 +1,4 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { StackConfig } from "../config.ts";
 import { UserError } from "../clients/errors.ts";
 import { readSqlCatalog } from "../clients/sqlCatalog.ts";
 import type { Connection } from "../clients/token.ts";
@@ -17,7 +16,8 @@ export interface RegistrationArgs {
   /** The catalog's name in it; empty when there is only one. */
   readonly sqlCatalogName: string;
   readonly concurrency: number;
-  readonly cutover: StackConfig["cutover"];
+  /** From P2.4 on. */
+  readonly lakekeeperCommits: boolean;
 }
 
 /**
@@ -31,7 +31,7 @@ export class Registration extends pulumi.ComponentResource {
 
   constructor(name: string, args: RegistrationArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakekeeper:index:Registration", name, {}, opts);
-    const lakekeeperCommits = args.cutover === "write" || args.cutover === "retired";
+    const { lakekeeperCommits } = args;
     this.tables = new Tables(
       name,
       {

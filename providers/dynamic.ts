@@ -1,4 +1,9 @@
+/* eslint-disable @typescript-eslint/no-require-imports -- The serialized stub is CommonJS, whatever this project is. */
+import type * as NodeModule from "node:module";
 import type * as pulumi from "@pulumi/pulumi";
+
+type Implementation = Required<Pick<pulumi.dynamic.ResourceProvider, Method>>;
+type Method = "configure" | "check" | "diff" | "create" | "read" | "update" | "delete";
 
 /**
  * A provider that the engine can keep in state: each method loads the implementation from this checkout when it is
@@ -10,8 +15,10 @@ import type * as pulumi from "@pulumi/pulumi";
  */
 export function provider(module: string): pulumi.dynamic.ResourceProvider {
   // Everything inside is serialized into state by the engine: no imports, nothing captured but `module`.
-  const load = () =>
-    (require("node:module") as typeof import("node:module")).createRequire(process.cwd() + "/")("./" + module).default;
+  const load = () => {
+    const { createRequire } = require("node:module") as typeof NodeModule;
+    return (createRequire(process.cwd() + "/")("./" + module) as { default: Implementation }).default;
+  };
   return {
     configure: (request) => load().configure(request),
     check: (olds, news) => load().check(olds, news),

@@ -43,6 +43,8 @@ export async function runMocked<Program extends object>(
     program = await load();
     return {};
   });
+  // What is still being declared would go on when the tests are over.
+  await Promise.all(declared.map(({ resource }) => settle(resource.urn)));
   return { declared, program: program! };
 }
 

@@ -1,4 +1,4 @@
-import { ignoreHangUp } from "../../hangUp.ts";
+import { ignoreHangUp } from "../../providers/hangUp.ts";
 
 const before = process.listeners("unhandledRejection");
 

@@ -1,0 +1,42 @@
+import * as pulumi from "@pulumi/pulumi";
+import { type Declared, runMocked, settle } from "../support/mockedProgram.ts";
+
+// From P2.4 on Lakekeeper commits, and it alone knows where the tables are.
+
+let declared: Declared[];
+
+beforeAll(async () => {
+  pulumi.runtime.setAllConfig({
+    "lakekeeper:platform": "local",
+    "lakekeeper:cutover": "write",
+    // Not looked at any more: it may be gone.
+    "lakekeeper:sqlCatalog": "sqlite:////nowhere/catalog.db",
+  });
+  ({ declared } = await runMocked(() => import("../../index.ts"), {
+    Ports: { ports: { postgres: 1001, r2: 1002, issuer: 1003, lakekeeper: 1004, metrics: 1005 } },
+    LakekeeperRuntime: { kind: "stand-in", command: ["lakekeeper"], runtimeVersion: "0.13.3" },
+    SigningKey: { privateKey: "PEM", kid: "kid-1", jwks: { keys: [] } },
+    Tables: { registered: {} },
+    Verification: { report: { checks: [] }, vendingVerified: false },
+  }));
+});
+
+function optionsOf(type: string): pulumi.CustomResourceOptions {
+  const found = declared.find((resource) => resource.type === type);
+  if (found === undefined) throw new Error(`no ${type}`);
+  return found.options;
+}
+
+test("the SqlCatalog is not read, and no pointer of it moves a table", async () => {
+  const tables = declared.find(({ type }) => type === "Tables");
+  expect((await settle(tables?.inputs["tables"])).value).toEqual({});
+  expect(optionsOf("Tables").ignoreChanges).toEqual(["tables"]);
+});
+
+test.each(["Tables", "Namespaces", "Warehouse"])("%s stays in the catalog when its resource goes", (type) => {
+  expect(optionsOf(type).retainOnDelete).toBe(true);
+});
+
+test.each(["PostgresCluster", "SigningKey", "Warehouse"])("%s is protected without being asked for", (type) => {
+  expect(optionsOf(type).protect).toBe(true);
+});
