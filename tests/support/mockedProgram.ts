@@ -12,21 +12,30 @@ export interface Declared {
   readonly resource: pulumi.Resource;
 }
 
-/**
- * Runs a program against Pulumi's mocks and keeps every resource that it declares.
- *
- * @param outputs what a resource puts out beyond its inputs, by the last part of its type (`SigningKey`).
- */
+/** What resources put out beyond their inputs, by the last part of their type. */
+const OUTPUTS: Readonly<Record<string, Record<string, unknown>>> = {
+  Ports: { ports: { postgres: 1001, r2: 1002, issuer: 1003, lakekeeper: 1004, metrics: 1005 } },
+  LakekeeperRuntime: { kind: "stand-in", command: ["lakekeeper"], runtimeVersion: "0.13.3" },
+  SigningKey: { privateKey: "PEM", kid: "kid-1", jwks: { keys: [] } },
+  RandomSecret: { value: "random-secret" },
+  Token: { token: "a.jwt.token" },
+  Bootstrap: { serverId: "server" },
+  Tables: { registered: { "main.default.t000": "s3://lakehouse/t000/metadata/1.metadata.json" } },
+  PostgresCluster: { systemIdentifier: "7411" },
+  Process: { pid: 7, startTime: "9", url: "unused" },
+  Verification: { report: { checks: [] }, vendingVerified: true },
+};
+
+/** Runs a program against Pulumi's mocks and keeps every resource that it declares. */
 export async function runMocked<Program extends object>(
   load: () => Promise<Program>,
-  outputs: Readonly<Record<string, Record<string, unknown>>>,
 ): Promise<{ declared: Declared[]; program: Program }> {
   const declared: Declared[] = [];
   await pulumi.runtime.setMocks(
     {
       newResource: ({ type, name, inputs }) => ({
         id: `${name}-id`,
-        state: { ...(inputs as object), ...outputs[lastPart(type)] },
+        state: { ...(inputs as object), ...OUTPUTS[lastPart(type)] },
       }),
       call: ({ inputs }) => inputs as Record<string, unknown>,
     },

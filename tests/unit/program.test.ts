@@ -15,18 +15,7 @@ beforeAll(async () => {
     "lakekeeper:protect": "true",
     "lakekeeper:cutover": "read",
   });
-  ({ declared, program } = await runMocked(() => import("../../index.ts"), {
-    Ports: { ports: { postgres: 1001, r2: 1002, issuer: 1003, lakekeeper: 1004, metrics: 1005 } },
-    LakekeeperRuntime: { kind: "stand-in", command: ["lakekeeper"], runtimeVersion: "0.13.3" },
-    SigningKey: { privateKey: "PEM", kid: "kid-1", jwks: { keys: [] } },
-    RandomSecret: { value: "random-secret" },
-    Token: { token: "a.jwt.token" },
-    Bootstrap: { serverId: "server" },
-    Tables: { registered: { "main.default.t000": "s3://lakehouse/t000/metadata/1.metadata.json" } },
-    PostgresCluster: { systemIdentifier: "7411" },
-    Process: { pid: 7, startTime: "9", url: "unused" },
-    Verification: { report: { checks: [] }, vendingVerified: true },
-  }));
+  ({ declared, program } = await runMocked(() => import("../../index.ts")));
 });
 
 function get(type: string, name: string): Declared {

@@ -12,13 +12,7 @@ beforeAll(async () => {
     // Not looked at any more: it may be gone.
     "lakekeeper:sqlCatalog": "sqlite:////nowhere/catalog.db",
   });
-  ({ declared } = await runMocked(() => import("../../index.ts"), {
-    Ports: { ports: { postgres: 1001, r2: 1002, issuer: 1003, lakekeeper: 1004, metrics: 1005 } },
-    LakekeeperRuntime: { kind: "stand-in", command: ["lakekeeper"], runtimeVersion: "0.13.3" },
-    SigningKey: { privateKey: "PEM", kid: "kid-1", jwks: { keys: [] } },
-    Tables: { registered: {} },
-    Verification: { report: { checks: [] }, vendingVerified: false },
-  }));
+  ({ declared } = await runMocked(() => import("../../index.ts")));
 });
 
 function optionsOf(type: string): pulumi.CustomResourceOptions {
