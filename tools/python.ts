@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../clients/errors.ts";
+import { cacheFolder } from "../platforms/local/cache.ts";
 import { withLock } from "../platforms/local/lock.ts";
 import { command } from "./command.ts";
 import { run } from "./run.ts";
@@ -18,7 +18,7 @@ const requirements = join(import.meta.dirname, "../tests/e2e/python/requirements
  */
 export async function pythonWithPackages(): Promise<string> {
   const base = await findPython();
-  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "lakekeeper-stack");
+  const cache = cacheFolder();
   const hash = createHash("sha256").update(base.version).update(readFileSync(requirements)).digest("hex").slice(0, 12);
   const environment = join(cache, `python-${hash}`);
   const python = join(environment, "bin", "python");

@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { EnvHttpProxyAgent, request } from "undici";
 import { z } from "zod";
 import { UserError } from "../../clients/errors.ts";
+import { cacheFolder } from "./cache.ts";
 import { withLock } from "./lock.ts";
 
 export interface ReleaseOptions {
@@ -43,7 +43,7 @@ const lockContent = z.record(z.string(), z.record(z.string(), z.string().regex(/
 export async function officialRelease(options: ReleaseOptions): Promise<string | undefined> {
   const archive = archiveName();
   if (!archive) return undefined;
-  const cache = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "lakekeeper-stack");
+  const cache = cacheFolder();
   const folder = join(cache, `lakekeeper-${options.version}`);
   const binary = join(folder, "lakekeeper");
   if (await exists(binary)) return binary;

@@ -1,7 +1,8 @@
 import { mkdir, rename, rm } from "node:fs/promises";
-import { homedir, hostname } from "node:os";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../clients/errors.ts";
+import { cacheFolder } from "../../platforms/local/cache.ts";
 import { withLock } from "../../platforms/local/lock.ts";
 import { build } from "./build.ts";
 import { download } from "./download.ts";
@@ -26,7 +27,7 @@ export interface EngineSources {
  */
 export async function findEngine(sources: Partial<EngineSources> = {}): Promise<string> {
   const path = sources.path ?? process.env.PATH ?? "";
-  const cache = sources.cache ?? join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "lakekeeper-stack");
+  const cache = sources.cache ?? cacheFolder();
   const site = sources.site ?? "https://get.pulumi.com";
 
   const installed = await engineOnPath(path);
