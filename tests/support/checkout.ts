@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { stopAll } from "../../platforms/local/processes.ts";
 import { run } from "../../tools/run.ts";
 
@@ -14,9 +15,21 @@ export interface MakeResult {
 /** What `pulumi up` and the like say at their end: `{ created: 35 }`, `{ updated: 1, unchanged: 34 }`. */
 export type ResourceCounts = Readonly<Record<string, number>>;
 
+/** A `make` that is under way. */
+export interface Running {
+  /** Resolves once the condition on what it has printed so far holds; rejects when it ends before that. */
+  until(condition: (output: string) => boolean): Promise<void>;
+  readonly result: Promise<MakeResult>;
+}
+
 /** A checkout of its own, in which `make` can be run as a newcomer runs it, on the `local` stack. */
 export interface Checkout {
   readonly directory: string;
+  /** The local stack's folder for state. */
+  readonly state: string;
+  /** Settings of the local stack in place of those it had, as `{ "lakekeeper:cutover": "sql" }`. */
+  configure(settings: Readonly<Record<string, unknown>>): Promise<void>;
+  start(target: string, variables?: Readonly<Record<string, string>>): Running;
   make(target: string, variables?: Readonly<Record<string, string>>): Promise<MakeResult>;
   /** `make`, and an error with all it printed unless it succeeds. */
   mustMake(target: string, variables?: Readonly<Record<string, string>>): Promise<MakeResult>;
@@ -43,19 +56,32 @@ export async function makeCheckout(): Promise<Checkout> {
   }
   await symlink(join(source, "node_modules"), join(directory, "node_modules"));
 
-  async function make(target: string, variables: Readonly<Record<string, string>> = {}): Promise<MakeResult> {
+  function start(target: string, variables: Readonly<Record<string, string>> = {}): Running {
     const words = ["--silent", target, ...Object.entries(variables).map(([name, value]) => `${name}=${value}`)];
     const child = spawn("make", words, { cwd: directory, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
+    let ended = false;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => (output += text));
     }
-    const code = await new Promise<number>((resolve, reject) => {
+    const result = new Promise<MakeResult>((resolve, reject) => {
       child.on("error", reject);
-      child.on("close", (status) => resolve(status ?? 1));
+      child.on("close", (status) => {
+        ended = true;
+        resolve({ code: status ?? 1, output });
+      });
     });
-    return { code, output };
+    return {
+      result,
+      async until(condition) {
+        for (; !condition(output); await delay(5)) {
+          if (ended) throw new Error(`make ${target} ended before that:\n${output}`);
+        }
+      },
+    };
   }
+
+  const make: Checkout["make"] = (target, variables) => start(target, variables).result;
 
   async function mustMake(target: string, variables: Readonly<Record<string, string>> = {}): Promise<MakeResult> {
     const result = await make(target, variables);
@@ -66,8 +92,16 @@ export async function makeCheckout(): Promise<Checkout> {
   const engine = (...args: string[]): Promise<string> =>
     run(process.execPath, ["tools/pulumi.ts", ...args], { cwd: directory });
 
+  const state = join(directory, ".state/local");
   return {
     directory,
+    state,
+    async configure(settings) {
+      const lines = Object.entries({ "lakekeeper:platform": "local", ...settings });
+      const text = lines.map(([key, value]) => `  ${key}: ${JSON.stringify(value)}\n`).join("");
+      await writeFile(join(directory, "Pulumi.local.yaml"), `config:\n${text}`);
+    },
+    start,
     make,
     mustMake,
     engine,
@@ -76,7 +110,7 @@ export async function makeCheckout(): Promise<Checkout> {
     },
     read: (path) => readFile(join(directory, path), "utf8"),
     async remove() {
-      await stopAll(join(directory, ".state/local"));
+      await stopAll(state);
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -69,7 +69,7 @@ onOwnDisk("a process that cannot be recorded says so and is not left running", a
   const inputs = {
     state,
     name: "service",
-    command: ["node", "tests/support/testService.mjs"],
+    command: ["node", "tests/support/testService.ts"],
     environment: { PORT: String(port) },
     port,
     healthPath: "/-/health",

@@ -26,7 +26,7 @@ async function inputs(environment: Record<string, string> = {}): Promise<Process
   const news = {
     state: scratch.state,
     name: "service",
-    command: ["node", "tests/support/testService.mjs"],
+    command: ["node", "tests/support/testService.ts"],
     environment: { PORT: String(port), SECRET_VALUE: secret, ...environment },
     port,
     healthPath: "/-/health",
