@@ -1,7 +1,9 @@
 /**
  * `node emulators/issuer/main.ts serve`: publishes the folder ISSUER_DIR on loopback port ISSUER_PORT (0: a free one)
- * and prints one line of JSON when it is ready.
+ * and prints one line of JSON when it is ready. ISSUER_FAULT holds faults, one on each line (emulators/faultRule.ts).
  */
+import { UserError } from "../../clients/errors.ts";
+import { Faults } from "../faults.ts";
 import { startIssuer } from "./server.ts";
 
 const [command] = process.argv.slice(2);
@@ -13,10 +15,15 @@ if (command !== "serve" || !directory || !/^\d+$/.test(port ?? "")) {
 }
 
 try {
-  const issuer = await startIssuer({ directory, port: Number(port) });
+  const issuer = await startIssuer({
+    directory,
+    port: Number(port),
+    faults: Faults.fromLines(process.env["ISSUER_FAULT"]),
+  });
   console.log(JSON.stringify({ ready: true, port: issuer.port }));
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void issuer.close());
 } catch (error) {
-  console.error(`cannot listen on 127.0.0.1:${port}: ${(error as Error).message}`);
+  const { message } = error as Error;
+  console.error(error instanceof UserError ? message : `cannot listen on 127.0.0.1:${port}: ${message}`);
   process.exit(1);
 }

@@ -2,15 +2,21 @@ import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { Faults, type FailureOf } from "../faults.ts";
+import { openRequestLog } from "../requestLog.ts";
 
 // Not imported: making the module object of an import loads a WebSocket client too, which takes 10 MB of memory.
-const { createServer } = process.getBuiltinModule("node:http");
+const { createServer, STATUS_CODES } = process.getBuiltinModule("node:http");
 
 export interface IssuerOptions {
   /** Folder whose files are published. */
   readonly directory: string;
   /** Loopback port; 0 takes a free one. */
   readonly port?: number;
+  /** A file that gets one JSON line for each request. */
+  readonly requestLog?: string;
+  /** How the issuer is to misbehave. */
+  readonly faults?: Faults;
 }
 
 export interface Issuer {
@@ -25,10 +31,15 @@ const HEALTH = "/-/health";
  * A static web server for the documents of an OpenID issuer. It answers GET and HEAD for files that exist, on the
  * loopback interface, and reads them anew for each request, so that a new key counts at once.
  */
-export async function startIssuer({ directory, port = 0 }: IssuerOptions): Promise<Issuer> {
+export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
+  const { directory, port = 0, requestLog, faults = new Faults() } = options;
+  const log = requestLog === undefined ? undefined : openRequestLog(requestLog);
   const server = createServer((request, response) => {
-    answer(directory, request, response).catch((error: unknown) => {
-      send(response, 500, "text/plain", `cannot read ${request.url}: ${(error as Error).message}\n`);
+    log?.follow(request, response);
+    faults.apply(request, response, failureOf, () => {
+      answer(directory, request, response).catch((error: unknown) => {
+        send(response, 500, "text/plain", `cannot read ${request.url}: ${(error as Error).message}\n`);
+      });
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -39,13 +50,21 @@ export async function startIssuer({ directory, port = 0 }: IssuerOptions): Promi
   return {
     url: `http://127.0.0.1:${bound}`,
     port: bound,
-    close: () =>
-      new Promise((resolve) => {
+    async close() {
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      }),
+      });
+      await log?.close();
+    },
   };
 }
+
+/** As a web server fails that has nothing to say about it; a body that a fault brings is of the type of the document. */
+const failureOf: FailureOf = (status, { url = "/" }) => ({
+  type: status === 200 ? contentType(url.split("?", 1)[0]!) : "text/plain",
+  body: `${STATUS_CODES[status] ?? "Failure"}\n`,
+});
 
 async function answer(directory: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method !== "GET" && request.method !== "HEAD") {

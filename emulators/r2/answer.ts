@@ -1,9 +1,14 @@
 import type { ServerResponse } from "node:http";
+import type { ErrorCode } from "./errors.ts";
 import { s3Namespace, toXml } from "./xml.ts";
 
 export function sendXml(response: ServerResponse, root: string, content: object): void {
   const body = toXml(root, content, s3Namespace);
   response.writeHead(200, { "content-type": "application/xml", "content-length": Buffer.byteLength(body) }).end(body);
+}
+
+export function s3ErrorXml(code: ErrorCode, message: string): string {
+  return toXml("Error", { Code: code, Message: message });
 }
 
 export function sendEmpty(response: ServerResponse, status: 200 | 204, headers: Record<string, string> = {}): void {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AccountToken } from "./accountTokens.ts";
 import { includes, isPermission } from "./permissions.ts";
-import type { RequestNotes } from "./requestLog.ts";
+import type { RequestNotes } from "../requestLog.ts";
 import type { Store } from "./store.ts";
 import { mint, type Account, type Scope } from "./temporaryCredentials.ts";
 
@@ -70,12 +70,16 @@ export async function handleCloudflare(
     if (!(error instanceof CloudflareError)) throw error;
     status = error.status;
     notes.error = String(error.code);
-    envelope = { success: false, errors: [{ code: error.code, message: error.message }], messages: [], result: null };
+    envelope = errorEnvelope(error.code, error.message);
   }
   const text = JSON.stringify(envelope);
   response
     .writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) })
     .end(text);
+}
+
+export function errorEnvelope(code: number, message: string): object {
+  return { success: false, errors: [{ code, message }], messages: [], result: null };
 }
 
 async function route(

@@ -53,10 +53,12 @@ const codes = {
   NotImplemented: [501, "Not implemented"],
   PreconditionFailed: [412, "At least one of the pre-conditions you specified did not hold."],
   RequestTimeTooSkewed: [403, "The difference between the request time and the current time is too large."],
+  ServiceUnavailable: [503, "Service is temporarily unavailable."],
   SignatureDoesNotMatch: [
     403,
     "The request signature we calculated does not match the signature you provided. Check your secret access key and signing method.",
   ],
+  TooManyRequests: [429, "Rate limit exceeded."],
   Unauthorized: [401, "Unauthorized"],
   XAmzContentSHA256Mismatch: [400, "The provided 'x-amz-content-sha256' header does not match what was computed."],
 } as const satisfies Record<string, readonly [status: number, message: string]>;

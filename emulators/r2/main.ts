@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { Faults } from "../faults.ts";
 import { startR2 } from "./server.ts";
 
 const help = `Usage: node emulators/r2/main.ts serve
@@ -14,6 +15,7 @@ Environment:
   R2_EMULATOR_BUCKETS        buckets to create when absent, separated by commas
   R2_EMULATOR_PORT           port; 0 or absent for a free one
   R2_EMULATOR_LOG            file for one JSON line a request, without secrets
+  R2_EMULATOR_FAULT          faults, one on each line; node emulators/main.ts --help tells how they are written
   R2_EMULATOR_SIGNED_CHUNKS  1 to accept bodies signed chunk by chunk, which R2 refuses
 `;
 
@@ -51,6 +53,7 @@ async function serve(): Promise<void> {
     ],
     buckets: (process.env["R2_EMULATOR_BUCKETS"] ?? "").split(",").filter((name) => name !== ""),
     signedChunks: process.env["R2_EMULATOR_SIGNED_CHUNKS"] === "1",
+    faults: Faults.fromLines(process.env["R2_EMULATOR_FAULT"]),
     ...(requestLog === undefined ? {} : { requestLog }),
   });
   for (const signal of ["SIGTERM", "SIGINT"] as const) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { authorize, identify } from "./authentication.ts";
 import { openBody } from "./body.ts";
-import type { RequestNotes } from "./requestLog.ts";
+import type { RequestNotes } from "../requestLog.ts";
 import { matchOperation, refuseUnsupportedHeaders } from "./routes.ts";
 import { readSignature, verifySignature } from "./sigv4.ts";
 import type { Store } from "./store.ts";

@@ -2,17 +2,19 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Faults } from "../faults.ts";
+import { openRequestLog, type RequestNotes } from "../requestLog.ts";
 import { AccountTokens, type AccountToken } from "./accountTokens.ts";
+import { s3ErrorXml } from "./answer.ts";
 import { handleCloudflare } from "./cloudflare.ts";
 import { S3Error } from "./errors.ts";
+import { failureOf } from "./failures.ts";
 import { requireBucketName } from "./operations/buckets.ts";
 import { NotModified } from "./operations/getObject.ts";
-import { openRequestLog, type RequestNotes } from "./requestLog.ts";
 import { handleS3, type S3Service } from "./s3.ts";
 import { Store } from "./store.ts";
 import { handleSts } from "./sts.ts";
 import { Uploads } from "./uploads.ts";
-import { toXml } from "./xml.ts";
 
 // Not imported: the module object that an import makes loads a WebSocket client too, at the price of 10 MB of memory.
 const { createServer } = process.getBuiltinModule("node:http");
@@ -31,6 +33,8 @@ export interface R2Options {
   signedChunks?: boolean;
   /** A file that gets one JSON line for each request. */
   requestLog?: string;
+  /** How the account is to misbehave. */
+  faults?: Faults;
   /** The time in milliseconds since 1970, for tests. */
   now?: () => number;
 }
@@ -62,17 +66,19 @@ export async function startR2(options: R2Options): Promise<R2> {
     uploads: new Uploads(store),
     signedChunks: options.signedChunks ?? false,
   };
+  const faults = options.faults ?? new Faults();
   const log = options.requestLog === undefined ? undefined : openRequestLog(options.requestLog);
 
   const server = createServer((request, response) => {
-    const started = performance.now();
     const notes: RequestNotes = {};
     response.setHeader("x-amz-request-id", randomBytes(8).toString("hex"));
     response.setHeader("server", "r2-emulator");
-    response.once("close", () => log?.record(request, response, notes, Math.round(performance.now() - started)));
-    dispatch(service, request, response, now(), notes).catch((error: unknown) =>
-      refuse(request, response, error, notes),
-    );
+    log?.follow(request, response, notes);
+    faults.apply(request, response, failureOf, () => {
+      dispatch(service, request, response, now(), notes).catch((error: unknown) =>
+        refuse(request, response, error, notes),
+      );
+    });
   });
   // Clients keep connections in pools for longer than Node's five seconds.
   server.keepAliveTimeout = 75_000;
@@ -118,7 +124,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
     response.writeHead(304, error.headers).end();
     return;
   }
-  if (response.headersSent || (request.destroyed && !request.complete)) {
+  if (response.headersSent || response.destroyed || (request.destroyed && !request.complete)) {
     // The client has gone, or has had half an answer: cutting the connection is the only way to tell it.
     response.destroy();
     return;
@@ -126,7 +132,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
   if (!(error instanceof S3Error)) console.error(error);
   const refusal = error instanceof S3Error ? error : new S3Error("InternalError");
   notes.error = refusal.code;
-  const body = toXml("Error", { Code: refusal.code, Message: refusal.message });
+  const body = s3ErrorXml(refusal.code, refusal.message);
   response.writeHead(refusal.status, {
     ...refusal.headers,
     "content-type": "application/xml",

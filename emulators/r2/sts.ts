@@ -3,7 +3,7 @@ import { isoDate } from "./answer.ts";
 import { identify } from "./authentication.ts";
 import { S3Error } from "./errors.ts";
 import { PolicyError, policyGrant } from "./policy.ts";
-import type { RequestNotes } from "./requestLog.ts";
+import type { RequestNotes } from "../requestLog.ts";
 import { readSignature, sha256, verifySignature } from "./sigv4.ts";
 import { parseTarget } from "./target.ts";
 import { mint, type Account, type Scope } from "./temporaryCredentials.ts";
@@ -43,14 +43,17 @@ export async function handleSts(
     if (!(error instanceof StsError) && !(error instanceof S3Error)) throw error;
     status = error.status;
     notes.error = error.code;
-    const { code, message } = error;
-    answer = toXml(
-      "ErrorResponse",
-      { Error: { Type: "Sender", Code: code, Message: message }, RequestId: requestId },
-      namespace,
-    );
+    answer = stsErrorXml("Sender", error.code, error.message, requestId);
   }
   response.writeHead(status, { "content-type": "text/xml", "content-length": Buffer.byteLength(answer) }).end(answer);
+}
+
+export function stsErrorXml(type: "Sender" | "Receiver", code: string, message: string, requestId = ""): string {
+  return toXml(
+    "ErrorResponse",
+    { Error: { Type: type, Code: code, Message: message }, RequestId: requestId },
+    namespace,
+  );
 }
 
 async function assumeRole(

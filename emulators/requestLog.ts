@@ -1,0 +1,51 @@
+import { createWriteStream } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { finished } from "node:stream/promises";
+import { faultHeader } from "./faults.ts";
+
+/** What becomes known about a request while it is answered. */
+export interface RequestNotes {
+  /** E.g. `GetObject`, `AssumeRole`. */
+  operation?: string;
+  accessKeyId?: string;
+  /** The code of the refusal. */
+  error?: string;
+}
+
+export interface RequestLog {
+  /** Writes the line of a request once its answer is over, with what `notes` says by then. */
+  follow(request: IncomingMessage, response: ServerResponse, notes?: RequestNotes): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Appends one JSON line for each request to a file. Neither bodies nor headers are written, and of the query only what
+ * is no signature, so that the log holds no secret. A line without a status is of a request that got no answer.
+ */
+export function openRequestLog(file: string): RequestLog {
+  const stream = createWriteStream(file, { flags: "a", mode: 0o600 });
+  return {
+    follow(request, response, notes = {}) {
+      const started = performance.now();
+      response.once("close", () => {
+        const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
+        for (const name of [...searchParams.keys()]) if (/^x-amz-/i.test(name)) searchParams.delete(name);
+        const entry = {
+          time: new Date().toISOString(),
+          method: request.method,
+          path: pathname,
+          query: searchParams.toString(),
+          ...notes,
+          status: response.headersSent ? response.statusCode : undefined,
+          milliseconds: Math.round(performance.now() - started),
+          fault: response.getHeader(faultHeader),
+        };
+        stream.write(`${JSON.stringify(entry)}\n`);
+      });
+    },
+    async close() {
+      stream.end();
+      await finished(stream);
+    },
+  };
+}
