@@ -35,7 +35,7 @@ function run(args: string[], environment: Record<string, string>) {
   return child;
 }
 
-async function serve() {
+async function serve(more: Record<string, string> = {}) {
   const child = run(["serve"], {
     R2_EMULATOR_DIR: join(directory, "data"),
     R2_EMULATOR_ACCOUNT_ID: accountId,
@@ -43,6 +43,7 @@ async function serve() {
     R2_EMULATOR_TOKEN_VALUE: token.value,
     R2_EMULATOR_BUCKETS: bucket,
     R2_EMULATOR_LOG: join(directory, "requests.log"),
+    ...more,
   });
   const [line] = (await once(child.stdout, "data")) as [Buffer];
   const { ready, port } = JSON.parse(line.toString()) as { ready: boolean; port: number };
@@ -74,7 +75,7 @@ async function beginUpload(url: string, size: number): Promise<void> {
 test("help names every setting", async () => {
   const { status, text } = await output(run(["--help"], {}));
   expect(status).toBe(0);
-  for (const name of ["DIR", "ACCOUNT_ID", "TOKEN_ID", "TOKEN_VALUE", "BUCKETS", "PORT", "LOG"]) {
+  for (const name of ["DIR", "ACCOUNT_ID", "TOKEN_ID", "TOKEN_VALUE", "BUCKETS", "PORT", "LOG", "FAULT"]) {
     expect(text).toContain(`R2_EMULATOR_${name}`);
   }
 });
@@ -128,6 +129,15 @@ test("it is healthy, logs requests without secrets, and stops when told to", asy
   expect(log).not.toContain(token.value);
   expect(log).not.toContain(parentKeys.secretAccessKey);
   expect(log).not.toContain("Signature");
+});
+
+test("it misbehaves as its environment says", async () => {
+  const { url } = await serve({
+    R2_EMULATOR_FAULT: "GET /-/health, status 503, first 1\nGET /-/health, reset, first 1",
+  });
+  expect((await fetch(`${url}/-/health`)).status).toBe(503);
+  await expect(fetch(`${url}/-/health`)).rejects.toThrow("fetch failed");
+  expect((await fetch(`${url}/-/health`)).status).toBe(200);
 });
 
 test("a taken port is named", async () => {
