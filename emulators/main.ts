@@ -22,6 +22,8 @@ Options:
   r2:
   --bucket NAME  a bucket to make when it is absent; can be given several times (lakehouse)
 
+  --jurisdiction NAME  eu or fedramp: one more endpoint, with buckets of its own; can be given several times
+
   issuer:
   --subject NAME whom the printed token is for (developer)
   --rotate       make a new key that signs from now on; earlier ones stay published

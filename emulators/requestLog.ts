@@ -1,6 +1,7 @@
-import { createWriteStream } from "node:fs";
+import { createWriteStream, openSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { finished } from "node:stream/promises";
+import { UserError } from "../clients/errors.ts";
 import { faultHeader } from "./faults.ts";
 
 /** What becomes known about a request while it is answered. */
@@ -21,9 +22,11 @@ export interface RequestLog {
 /**
  * Appends one JSON line for each request to a file. Neither bodies nor headers are written, and of the query only what
  * is no signature, so that the log holds no secret. A line without a status is of a request that got no answer.
+ *
+ * @throws UserError when the file cannot be written
  */
 export function openRequestLog(file: string): RequestLog {
-  const stream = createWriteStream(file, { flags: "a", mode: 0o600 });
+  const stream = createWriteStream("", { fd: openForAppending(file) });
   return {
     follow(request, response, notes = {}) {
       const started = performance.now();
@@ -48,4 +51,12 @@ export function openRequestLog(file: string): RequestLog {
       await finished(stream);
     },
   };
+}
+
+function openForAppending(file: string): number {
+  try {
+    return openSync(file, "a", 0o600);
+  } catch (error) {
+    throw new UserError(`Cannot write the request log ${file}: ${(error as Error).message}. Choose another file.`);
+  }
 }

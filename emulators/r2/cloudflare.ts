@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AccountToken } from "./accountTokens.ts";
 import { includes, isPermission } from "./permissions.ts";
 import type { RequestNotes } from "../requestLog.ts";
-import type { Store } from "./store.ts";
 import { mint, type Account, type Scope } from "./temporaryCredentials.ts";
 
 /** A refusal as Cloudflare's API words it. */
@@ -19,7 +18,6 @@ class CloudflareError extends Error {
 }
 
 interface ApiCall {
-  store: Store;
   account: Account;
   /** The API token that the request bears. */
   bearer: AccountToken;
@@ -57,14 +55,13 @@ export async function handleCloudflare(
   request: IncomingMessage,
   response: ServerResponse,
   account: Account,
-  store: Store,
   now: number,
   notes: RequestNotes,
 ): Promise<void> {
   let status = 200;
   let envelope: object;
   try {
-    const result = await route(request, account, store, now, notes);
+    const result = await route(request, account, now, notes);
     envelope = { success: true, errors: [], messages: [], result };
   } catch (error) {
     if (!(error instanceof CloudflareError)) throw error;
@@ -82,13 +79,7 @@ export function errorEnvelope(code: number, message: string): object {
   return { success: false, errors: [{ code, message }], messages: [], result: null };
 }
 
-async function route(
-  request: IncomingMessage,
-  account: Account,
-  store: Store,
-  now: number,
-  notes: RequestNotes,
-): Promise<unknown> {
+async function route(request: IncomingMessage, account: Account, now: number, notes: RequestNotes): Promise<unknown> {
   const { pathname } = new URL(request.url ?? "/", "http://localhost");
   const [, accountId, path = ""] = /^\/client\/v4\/accounts\/([^/]+)(\/.*)$/.exec(pathname) ?? [];
   const candidates = routes.filter((candidate) => candidate.path.test(path));
@@ -102,7 +93,7 @@ async function route(
   notes.accessKeyId = bearer.id;
   if (accountId !== account.id) throw new CloudflareError(403, 10000, "Authentication error");
   const body = await readBody(request);
-  return found.handle({ store, account, bearer, parameters: found.path.exec(path)!.slice(1), body, now });
+  return found.handle({ account, bearer, parameters: found.path.exec(path)!.slice(1), body, now });
 }
 
 function authenticate(request: IncomingMessage, { tokens }: Account): AccountToken {
@@ -116,7 +107,7 @@ function authenticate(request: IncomingMessage, { tokens }: Account): AccountTok
   return token;
 }
 
-function createTemporaryCredentials({ store, account, bearer, body, now }: ApiCall): object {
+function createTemporaryCredentials({ account, bearer, body, now }: ApiCall): object {
   const { bucket, parentAccessKeyId, permission, ttlSeconds, prefixes, objects, ...others } = parseJson(body);
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw invalid(`unknown field "${unknown}"`);
@@ -132,7 +123,7 @@ function createTemporaryCredentials({ store, account, bearer, body, now }: ApiCa
     throw new CloudflareError(403, 10003, "Access Denied: parentAccessKeyId is not that of the API token");
   if (!includes(bearer.permission, permission))
     throw new CloudflareError(403, 10003, "Access Denied: the parent has not this permission");
-  if (!store.hasBucket(bucket) || bearer.buckets?.includes(bucket) === false) {
+  if (!account.hasBucket(bucket) || bearer.buckets?.includes(bucket) === false) {
     throw new CloudflareError(404, 10006, "The specified bucket does not exist.");
   }
   const scope: Scope = { bucket, scope: permission };

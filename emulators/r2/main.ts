@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { Faults } from "../faults.ts";
-import { startR2 } from "./server.ts";
+import { jurisdictions, startR2, type R2Options } from "./server.ts";
 
 const help = `Usage: node emulators/r2/main.ts serve
 
@@ -14,6 +14,8 @@ Environment:
   R2_EMULATOR_TOKEN_VALUE    value of that token; its SHA-256 in hex is the S3 secret access key (required)
   R2_EMULATOR_BUCKETS        buckets to create when absent, separated by commas
   R2_EMULATOR_PORT           port; 0 or absent for a free one
+  R2_EMULATOR_EU_PORT        port of the endpoint for the jurisdiction eu, which has buckets of its own; absent: none
+  R2_EMULATOR_EU_BUCKETS     its buckets to create when absent; so too R2_EMULATOR_FEDRAMP_PORT and _BUCKETS
   R2_EMULATOR_LOG            file for one JSON line a request, without secrets
   R2_EMULATOR_FAULT          faults, one on each line; node emulators/main.ts --help tells how they are written
   R2_EMULATOR_SIGNED_CHUNKS  1 to accept bodies signed chunk by chunk, which R2 refuses
@@ -51,7 +53,8 @@ async function serve(): Promise<void> {
         permission: "admin-read-write",
       },
     ],
-    buckets: (process.env["R2_EMULATOR_BUCKETS"] ?? "").split(",").filter((name) => name !== ""),
+    buckets: bucketsIn("R2_EMULATOR_BUCKETS"),
+    jurisdictions: jurisdictionsWithPort(),
     signedChunks: process.env["R2_EMULATOR_SIGNED_CHUNKS"] === "1",
     faults: Faults.fromLines(process.env["R2_EMULATOR_FAULT"]),
     ...(requestLog === undefined ? {} : { requestLog }),
@@ -59,7 +62,20 @@ async function serve(): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, () => void r2.close().then(() => process.exit(0)));
   }
-  process.stdout.write(`${JSON.stringify({ ready: true, port: r2.port })}\n`);
+  process.stdout.write(`${JSON.stringify({ ready: true, port: r2.port, jurisdictions: r2.jurisdictions })}\n`);
+}
+
+function jurisdictionsWithPort(): NonNullable<R2Options["jurisdictions"]> {
+  const entries = jurisdictions.flatMap((name) => {
+    const prefix = `R2_EMULATOR_${name.toUpperCase()}`;
+    const port = process.env[`${prefix}_PORT`];
+    return port === undefined ? [] : [[name, { port: Number(port), buckets: bucketsIn(`${prefix}_BUCKETS`) }]];
+  });
+  return Object.fromEntries(entries) as NonNullable<R2Options["jurisdictions"]>;
+}
+
+function bucketsIn(name: string): string[] {
+  return (process.env[name] ?? "").split(",").filter((bucket) => bucket !== "");
 }
 
 function required(name: string): string {

@@ -33,6 +33,8 @@ export type Scope =
 export interface Account {
   id: string;
   tokens: AccountTokens;
+  /** Whether there is such a bucket, in whatever jurisdiction. */
+  hasBucket(name: string): boolean;
 }
 
 export function mint(

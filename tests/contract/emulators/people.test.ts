@@ -87,6 +87,8 @@ test.each([
   [["issuer", "--port", "high"], '--port is "high": it is a number up to 65535'],
   [["r2", "--fault", "PUT /x, rest"], 'wrong at "rest"'],
   [["r2", "--bucket", "Capital"], "It has 3 to 63 of a-z"],
+  [["r2", "--log", "/nowhere/requests.log"], "Cannot write the request log /nowhere/requests.log"],
+  [["r2", "--jurisdiction", "mars"], '--jurisdiction is "mars": it is one of eu, fedramp'],
   [["lakekeeper", "--issuer", "nowhere"], '--issuer is "nowhere": it is the URL'],
 ])("%j is refused with the remedy", async (args, expected) => {
   const options = args.length > 1 ? ["--dir", join(folder, "unused")] : [];
@@ -119,7 +121,9 @@ test("an R2 account comes with credentials that work, and is the same when start
   const entries = (await readFile(log, "utf8")).trim().split("\n");
   expect(entries.map((entry) => (JSON.parse(entry) as { status: number }).status)).toEqual([200, 503]);
 
-  const second = await start("r2");
+  const second = await start("r2", "--jurisdiction", "eu");
+  const european = await signer(keys).fetch(printed(second.text, "S3 endpoint, eu") + object);
+  expect(european.status).toBe(404);
   expect(await (await signer(keys).fetch(second.url + object)).text()).toBe("kept");
   const bearer = { authorization: `Bearer ${printed(second.text, "API token value")}` };
   const accountId = printed(second.text, "account id");

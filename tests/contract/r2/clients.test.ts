@@ -56,7 +56,7 @@ function note({ what }: Row, name: ClientName, outcome: string): void {
 
 /** The table of what ran: ok, or the name of the error with which the client reports the refusal. */
 function printTable(): void {
-  const line = (cells: string[]): string => cells.map((cell, index) => cell.padEnd(index === 0 ? 30 : 24)).join("");
+  const line = (cells: string[]): string => cells.map((cell, index) => cell.padEnd(index === 0 ? 30 : 26)).join("");
   const rows = [...works, ...refused].map(({ what }) =>
     line([what, ...names.map((name) => table[what]?.[name] ?? "-")]),
   );
