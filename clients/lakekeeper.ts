@@ -87,6 +87,9 @@ function remedy({ status, type }: HttpError): string | undefined {
   if (type === "SecretFetchError") {
     return "Lakekeeper cannot decrypt the storage credential: its LAKEKEEPER__PG_ENCRYPTION_KEY is not the one the credential was stored under. Put the old key back, or store the credential again.";
   }
+  if (type === "CatalogBackendError") {
+    return "Lakekeeper cannot use its database: see that Postgres runs (Lakekeeper's log has the reason), then run the command again.";
+  }
   if (type === "ProjectNotFound") return "Bootstrap the server first.";
   return undefined;
 }

@@ -127,7 +127,8 @@ export class S3Client {
       headersTimeout: TIMEOUT_MS,
       bodyTimeout: TIMEOUT_MS,
     }).catch((cause: Error) => {
-      throw new Error(`${call}: no answer from ${url.origin} (${cause.message})`, { cause });
+      const remedy = "Check that it runs and that its address is right; then run the command again.";
+      throw new Error(`${call}: no answer from ${url.origin} (${cause.message}). ${remedy}`, { cause });
     });
     const content = Buffer.from(await answer.body.arrayBuffer());
     if (answer.statusCode >= 300) throw refusal(call, answer.statusCode, content.toString());

@@ -186,7 +186,7 @@ async function eachTable(
     failures.push(`${names.length - settled} of ${names.length} tables were not reached: ${error.message}`);
   }
   if (remarks.length > 0) console.log(remarks.join("\n"));
-  return failures;
+  return failures.sort();
 }
 
 /** The state with the pointers that the catalog has now. */

@@ -171,7 +171,7 @@ export class Registration {
     }
     const other = await this.#tableAt(pointer);
     return other === undefined
-      ? `its name is taken, or the catalog has the same table (by its UUID) under another name. ${KEPT}`
+      ? `its name is taken by what is no table, or the catalog has the same table (by the table-uuid in ${pointer}) under another name. ${KEPT}`
       : `the catalog has the same table as ${other}. Unregister that one (purgeRequested=false keeps the files), or leave this one out`;
   }
 

@@ -18,7 +18,7 @@ export type ResourceCounts = Readonly<Record<string, number>>;
 /** A `make` that is under way. */
 export interface Running {
   /** Resolves once the condition on what it has printed so far holds; rejects when it ends before that. */
-  until(condition: (output: string) => boolean): Promise<void>;
+  until(condition: (output: string) => boolean | Promise<boolean>): Promise<void>;
   readonly result: Promise<MakeResult>;
 }
 
@@ -74,7 +74,7 @@ export async function makeCheckout(): Promise<Checkout> {
     return {
       result,
       async until(condition) {
-        for (; !condition(output); await delay(5)) {
+        for (; !(await condition(output)); await delay(5)) {
           if (ended) throw new Error(`make ${target} ended before that:\n${output}`);
         }
       },

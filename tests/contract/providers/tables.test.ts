@@ -366,7 +366,7 @@ describe("failures", () => {
     const second = await write("second", 1, { uuid: first.uuid });
     const { reasons } = await failureOf(create({ first, second }));
     expect(reasons[0]).toMatch(
-      /^main\.default\.(first|second): .*(the same table \(by its UUID\) under another name|the same table as)/,
+      /^main\.default\.(first|second): .*(the same table \(by the table-uuid in .+\) under another name|the same table as)/,
     );
   });
 
