@@ -257,7 +257,10 @@ function errorText(error: unknown): string {
 /** An error with what Postgres said, and the remedy where there is a known one. */
 function explained(problem: string, said: string): UserError {
   const remedies: [RegExp, string][] = [
-    [/no space left on device|ENOSPC/i, "The disk is full: free some space and run it again; nothing is lost."],
+    [
+      /no space left on device|ENOSPC|check free disk space/i,
+      "The disk is full: free some space and run it again; nothing is lost.",
+    ],
     [/initialized by PostgreSQL version/, "The data is of another major version: dump it with that one, or remove it."],
     [/lock file "postmaster.pid" already exists/, "Another server runs on this data: stop it."],
     [/could not bind|Address already in use/, "Its port is taken: stop what listens there, or choose another port."],

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, rename } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import * as pulumi from "@pulumi/pulumi";
 import type { StackConfig } from "../../config.ts";
 import { IssuerDocuments } from "../../providers/issuerDocuments.ts";
@@ -14,6 +14,7 @@ import { after } from "../../providers/after.ts";
 import { RandomSecret } from "../../providers/randomSecret.ts";
 import { sampleCatalog } from "../../tools/fixtures/sample.ts";
 import type { Database, Issuer, Jwks, MigrateArgs, Platform, Served, ServiceArgs, Storage } from "../platform.ts";
+import { namingFullDisk } from "./disk.ts";
 import { nodeCommand } from "./node.ts";
 
 const ACCOUNT_ID = "local";
@@ -45,10 +46,12 @@ export class LocalPlatform implements Platform {
   async sampleCatalog(): Promise<string> {
     const file = `${this.#state}/catalog.db`;
     if (!existsSync(file)) {
-      await mkdir(this.#state, { recursive: true });
       const half = `${file}.${process.pid}`;
-      await sampleCatalog(half);
-      await rename(half, file);
+      await namingFullDisk(this.#state, async () => {
+        await mkdir(this.#state, { recursive: true });
+        await sampleCatalog(half);
+        await rename(half, file);
+      }).finally(() => rm(half, { force: true }));
     }
     return `sqlite:///${file}`;
   }
