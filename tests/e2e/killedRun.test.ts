@@ -46,8 +46,11 @@ async function engine(): Promise<void> {
   const locks = join(checkout.directory, ".state/pulumi/backend/.pulumi/locks/organization/lakekeeper/local");
   const [lock] = readdirSync(locks);
   const { pid } = JSON.parse(readFileSync(join(locks, lock!), "utf8")) as { pid: number };
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
-  orphans.push(...children.map(Number));
+  // Each thread knows the children that it has started itself.
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const children = readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean);
+    orphans.push(...children.map(Number));
+  }
   await kill(pid);
 }
 
