@@ -79,6 +79,7 @@ const mlRunner = new MlRunner("ml-runner", {
   token: tokens["ml-runner"].token,
   vendingVerified: proof.result.vendingVerified,
   cutover: config.cutover,
+  protect,
 });
 
 export const mlRunnerEnv = pulumi.secret(pulumi.output(mlRunner.environment));

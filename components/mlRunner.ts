@@ -20,6 +20,8 @@ export interface MlRunnerArgs {
   /** Whether the vending check has passed. */
   readonly vendingVerified: pulumi.Input<boolean>;
   readonly cutover: StackConfig["cutover"];
+  /** Refuse to forget how far the move has gone: without that nothing refuses the way back. */
+  readonly protect: boolean;
 }
 
 /**
@@ -34,7 +36,7 @@ export class MlRunner extends pulumi.ComponentResource {
 
   constructor(name: string, args: MlRunnerArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakekeeper:index:MlRunner", name, {}, opts);
-    const cutover = new Cutover(`${name}-cutover`, { phase: args.cutover }, { parent: this });
+    const cutover = new Cutover(`${name}-cutover`, { phase: args.cutover }, { parent: this, protect: args.protect });
     this.phase = cutover.phase;
     this.environment = {
       LAKEHOUSE_CATALOG_TYPE: cutover.phase.apply((phase) => (phase === "sql" ? "sql" : "rest")),

@@ -45,7 +45,7 @@ export class Registration extends pulumi.ComponentResource {
       {
         parent: this,
         dependsOn: args.warehouse.namespaces,
-        ...(lakekeeperCommits && { ignoreChanges: ["tables"], retainOnDelete: true }),
+        ...(lakekeeperCommits && { ignoreChanges: ["tables"], protect: true, retainOnDelete: true }),
       },
     );
     this.registerOutputs({});

@@ -46,7 +46,7 @@ export class LakekeeperWarehouse extends pulumi.ComponentResource {
         warehouseId: this.warehouse.warehouseId,
         namespaces: args.namespaces,
       },
-      { parent: this, retainOnDelete: args.protect },
+      { parent: this, protect: args.protect, retainOnDelete: args.protect },
     );
     this.registerOutputs({ warehouseId: this.warehouse.warehouseId });
   }

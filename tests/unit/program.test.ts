@@ -135,6 +135,8 @@ test("with protect, the engine refuses to delete whatever holds state", () => {
     "SigningKey issuer-key",
     "RandomSecret lakekeeper-encryption-key",
     "Warehouse warehouse",
+    "Namespaces warehouse-namespaces",
+    "Cutover ml-runner-cutover",
   ]);
 });
 

@@ -31,6 +31,9 @@ test.each(["Tables", "Namespaces", "Warehouse"])("%s stays in the catalog when i
   expect(optionsOf(type).retainOnDelete).toBe(true);
 });
 
-test.each(["PostgresCluster", "SigningKey", "Warehouse"])("%s is protected without being asked for", (type) => {
-  expect(optionsOf(type).protect).toBe(true);
-});
+test.each(["PostgresCluster", "SigningKey", "Warehouse", "Namespaces", "Tables", "Cutover"])(
+  "%s is protected without being asked for",
+  (type) => {
+    expect(optionsOf(type).protect).toBe(true);
+  },
+);
