@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { UserError } from "../../clients/errors.ts";
+import { prepared } from "./database.ts";
 import { bucketsGrant, permissionGrant, type Grant, type Permission } from "./permissions.ts";
 import { sha256 } from "./sigv4.ts";
 
@@ -36,7 +37,7 @@ export class AccountTokens {
   }
 
   find(id: string): AccountToken | undefined {
-    const isRevoked = this.#database.prepare("SELECT 1 FROM revoked_tokens WHERE id = ?").get(id) !== undefined;
+    const isRevoked = prepared(this.#database, "SELECT 1 FROM revoked_tokens WHERE id = ?").get(id) !== undefined;
     return isRevoked ? undefined : this.#tokens.get(id);
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
+import { closeSync, createReadStream, createWriteStream, openSync, readSync } from "node:fs";
 import { constants, copyFile, mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -10,6 +10,12 @@ export interface Blob {
   id: string;
   size: number;
 }
+
+/** Bytes to send: in hand already when they are few. */
+export type Content = Buffer[] | AsyncIterable<Buffer>;
+
+/** Reading this much takes less time than handing the work to another thread. */
+const few = 64 * 1024;
 
 /**
  * Files full of bytes, named by chance. A blob means nothing until a row of the index names it, so a process killed
@@ -46,23 +52,19 @@ export class Blobs {
    * The bytes `start` to `end` (inclusive) of blobs laid end to end. All files are open before the first byte is given,
    * so a reader is not disturbed by the object being overwritten or deleted meanwhile.
    */
-  async read(blobs: Blob[], start: number, end: number): Promise<AsyncIterable<Buffer>> {
-    const slices: Readable[] = [];
+  async read(blobs: Blob[], start: number, end: number): Promise<Content> {
     let offset = 0;
-    try {
-      for (const blob of blobs) {
-        const first = Math.max(start - offset, 0);
-        const last = Math.min(end - offset, blob.size - 1);
-        offset += blob.size;
-        if (first > last) continue;
-        const handle = await open(this.#path(blob.id));
-        slices.push(createReadStream("", { fd: handle, start: first, end: last }));
-      }
-    } catch (error) {
-      for (const slice of slices) slice.destroy();
-      throw error;
+    const slices: Slice[] = [];
+    for (const { id, size } of blobs) {
+      const slice = {
+        path: this.#path(id),
+        first: Math.max(start - offset, 0),
+        last: Math.min(end - offset, size - 1),
+      };
+      if (slice.first <= slice.last) slices.push(slice);
+      offset += size;
     }
-    return concatenate(slices);
+    return end - start < few ? slices.map(readSlice) : concatenate(await openSlices(slices));
   }
 
   async remove(blobs: Blob[]): Promise<void> {
@@ -86,6 +88,38 @@ export class Blobs {
     await mkdir(join(this.#directory, id.slice(0, 2)), { recursive: true });
     return this.#path(id);
   }
+}
+
+/** The bytes `first` to `last` of a file. */
+interface Slice {
+  path: string;
+  first: number;
+  last: number;
+}
+
+function readSlice({ path, first, last }: Slice): Buffer {
+  const file = openSync(path, "r");
+  try {
+    const bytes = Buffer.allocUnsafe(last - first + 1);
+    readSync(file, bytes, 0, bytes.length, first);
+    return bytes;
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function openSlices(slices: Slice[]): Promise<Readable[]> {
+  const streams: Readable[] = [];
+  try {
+    for (const { path, first, last } of slices) {
+      const handle = await open(path);
+      streams.push(createReadStream("", { fd: handle, start: first, end: last }));
+    }
+  } catch (error) {
+    for (const stream of streams) stream.destroy();
+    throw error;
+  }
+  return streams;
 }
 
 async function* concatenate(slices: Readable[]): AsyncGenerator<Buffer> {

@@ -1,4 +1,4 @@
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 
 /**
  * The index of everything the emulator stores. Keys are compared as UTF-8 bytes, which is the order S3 lists them in.
@@ -57,6 +57,17 @@ export function openDatabase(file: string): DatabaseSync {
     ) WITHOUT ROWID;
   `);
   return database;
+}
+
+const statements = new WeakMap<DatabaseSync, Map<string, StatementSync>>();
+
+/** A statement compiled on its first use, for those that nearly every request needs. */
+export function prepared(database: DatabaseSync, sql: string): StatementSync {
+  const known = statements.get(database) ?? new Map<string, StatementSync>();
+  statements.set(database, known);
+  const statement = known.get(sql) ?? database.prepare(sql);
+  known.set(sql, statement);
+  return statement;
 }
 
 /** Runs `work` in one transaction: all of it, or nothing. */

@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { Blobs, type Blob } from "./blobs.ts";
+import { Blobs, type Blob, type Content } from "./blobs.ts";
 import type { ChecksumAlgorithm } from "./checksums.ts";
-import { openDatabase, transaction } from "./database.ts";
+import { openDatabase, prepared, transaction } from "./database.ts";
 import { S3Error } from "./errors.ts";
 import { listKeys, type Listing, type ListingRequest } from "./listing.ts";
 
@@ -68,7 +68,7 @@ export class Store {
   }
 
   hasBucket(name: string): boolean {
-    return this.database.prepare("SELECT 1 FROM buckets WHERE name = ?").get(name) !== undefined;
+    return prepared(this.database, "SELECT 1 FROM buckets WHERE name = ?").get(name) !== undefined;
   }
 
   /** @throws S3Error NoSuchBucket */
@@ -94,7 +94,7 @@ export class Store {
   }
 
   find(bucket: string, key: string): StoredObject | undefined {
-    const row = this.database.prepare("SELECT * FROM objects WHERE bucket = ? AND key = ?").get(bucket, key);
+    const row = prepared(this.database, "SELECT * FROM objects WHERE bucket = ? AND key = ?").get(bucket, key);
     return row && toObject(row as unknown as ObjectRow);
   }
 
@@ -114,7 +114,7 @@ export class Store {
     bucket: string,
     key: string,
     select: (object: StoredObject) => T,
-  ): Promise<{ object: StoredObject; range: T; content: AsyncIterable<Buffer> }> {
+  ): Promise<{ object: StoredObject; range: T; content: Content }> {
     for (;;) {
       const object = this.get(bucket, key);
       const range = select(object);
@@ -155,18 +155,16 @@ export class Store {
 
   /** Writes the row of an object, over the one of the same key. */
   insert(bucket: string, object: StoredObject): void {
-    this.database
-      .prepare("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-      .run(
-        bucket,
-        object.key,
-        object.size,
-        object.etag,
-        object.modified,
-        JSON.stringify(object.headers),
-        object.checksum === undefined ? null : JSON.stringify(object.checksum),
-        JSON.stringify(object.blobs),
-      );
+    prepared(this.database, "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?, ?, ?)").run(
+      bucket,
+      object.key,
+      object.size,
+      object.etag,
+      object.modified,
+      JSON.stringify(object.headers),
+      object.checksum === undefined ? null : JSON.stringify(object.checksum),
+      JSON.stringify(object.blobs),
+    );
   }
 
   /** Deleting what is not there is a success, as in S3. */

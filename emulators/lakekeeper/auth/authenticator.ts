@@ -13,6 +13,9 @@ export interface Identity {
 const leewaySeconds = 60;
 const timeoutMilliseconds = 10_000;
 const refreshMilliseconds = 3_600_000;
+/** For how long a token that was found good is believed without another look, and how many such tokens are known. */
+const trustMilliseconds = 60_000;
+const trustCapacity = 1_000;
 
 function text(claims: JWTPayload, name: string): string | undefined {
   const value = claims[name];
@@ -68,6 +71,7 @@ export class Authenticator {
   private readonly settings: OpenIdSettings;
   private readonly issuers: string[];
   private readonly keys: JWTVerifyGetKey;
+  private readonly trusted = new Map<string, { until: number; identity: Identity }>();
 
   private constructor(settings: OpenIdSettings, issuer: string, jwksUri: string) {
     this.settings = settings;
@@ -96,6 +100,16 @@ export class Authenticator {
     if (header === undefined) throw missing();
     const token = /^Bearer\s+(.+)$/i.exec(header)?.[1];
     if (token === undefined) throw failed();
+    const trusted = this.trusted.get(token);
+    if (trusted !== undefined && trusted.until > Date.now()) return trusted.identity;
+    const { identity, expiresAt } = await this.verify(token);
+    if (this.trusted.size >= trustCapacity) this.trusted.clear();
+    this.trusted.set(token, { until: Math.min(Date.now() + trustMilliseconds, expiresAt), identity });
+    return identity;
+  }
+
+  /** `expiresAt` in Unix milliseconds, with the leeway. */
+  private async verify(token: string): Promise<{ identity: Identity; expiresAt: number }> {
     let claims: JWTPayload;
     try {
       const verified = await jwtVerify(token, this.keys, { clockTolerance: leewaySeconds, requiredClaims: ["exp"] });
@@ -114,6 +128,9 @@ export class Authenticator {
       .map((claim) => text(claims, claim))
       .find((value) => value !== undefined);
     if (subject === undefined) throw failed();
-    return { userId: `oidc~${subject}`, ...describe(claims, subject) };
+    return {
+      identity: { userId: `oidc~${subject}`, ...describe(claims, subject) },
+      expiresAt: ((claims.exp ?? 0) + leewaySeconds) * 1000,
+    };
   }
 }

@@ -41,10 +41,15 @@ function parse(text: string): Json {
 export async function readMetadataFile(client: S3Client, location: string): Promise<Metadata> {
   let content: Buffer;
   try {
-    await client.head(location);
     content = await client.read(location);
   } catch (error) {
-    throw ioRefusal(error);
+    // The real server asks for the head first, so a failure of that is the one it tells.
+    throw ioRefusal(
+      await client.head(location).then(
+        () => error,
+        (first: unknown) => first,
+      ),
+    );
   }
   if (isCompressed(location)) {
     content = await promisify(gunzip)(content).catch(() => {

@@ -49,13 +49,21 @@ async function register(call: Call): Promise<Answer> {
     metadataLocation,
     metadata: stringifyJson({ ...metadata, "table-uuid": id }),
   };
-  const access = await database.transaction(async (transaction) => {
-    if (request.overwrite) await replace(transaction, warehouse.id, name, request.name);
-    await insertTabular(transaction, table);
-    // Keys are vended before the table exists, whatever the client asked for: without them it is not registered.
-    const target = { id, location: metadata.location, path: tablePath(name, request.name) };
-    return tableAccess(call, warehouse, target, { clientManaged: false, vended: true, signing: false });
-  });
+  const target = { id, location: metadata.location, path: tablePath(name, request.name) };
+  const add = async (client: Queryable): Promise<void> => {
+    if (request.overwrite) await replace(client, warehouse.id, name, request.name);
+    await insertTabular(client, table);
+  };
+  // Keys are vended before the table exists, whatever the client asked for: without them it is not registered.
+  const delegation = { clientManaged: false, vended: true, signing: false };
+  const access = await tableAccess(call, warehouse, target, delegation).catch((refusal: unknown) =>
+    // Of two refusals, the one that the table gets is told.
+    database.transaction(async (transaction) => {
+      await add(transaction);
+      throw refusal;
+    }),
+  );
+  await (request.overwrite ? database.transaction(add) : add(database.write));
   return ok(loadResult(table, access.config), { etag: entityTag(metadataLocation) });
 }
 

@@ -1,13 +1,7 @@
-import { createHash } from "node:crypto";
-import { AwsV4Signer } from "aws4fetch";
 import { XMLParser } from "fast-xml-parser";
+import { type HttpAnswer, send } from "./http.ts";
 import { parseLocation } from "./location.ts";
-
-export interface S3Keys {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string;
-}
+import { encodeStrictly, type S3Keys, signatureHeaders } from "./signature.ts";
 
 export type IoKind = "NotFound" | "PermissionDenied" | "RateLimited" | "Unexpected";
 
@@ -21,46 +15,7 @@ export class IoError extends Error {
   }
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: Buffer;
-}
-
 const xml = new XMLParser({ isArray: (name) => name === "Contents", parseTagValue: false });
-const signingKeys = new Map<string, ArrayBuffer>();
-
-/** Signature V4 over any AWS-like endpoint; without keys the request goes out unsigned. */
-export async function signedRequest(
-  method: string,
-  url: string,
-  service: "s3" | "sts",
-  region: string,
-  keys: S3Keys | undefined,
-  body: Buffer = Buffer.alloc(0),
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  let all: Record<string, string> = { ...headers };
-  if (keys !== undefined) {
-    const digest = createHash("sha256").update(body).digest("hex");
-    const signer = new AwsV4Signer({
-      method,
-      url,
-      headers: { ...all, "x-amz-content-sha256": digest },
-      ...(body.length > 0 ? { body } : {}),
-      ...keys,
-      service,
-      region,
-      cache: signingKeys,
-    });
-    all = Object.fromEntries((await signer.sign()).headers);
-  }
-  const answer = await fetch(url, {
-    method,
-    headers: all,
-    ...(body.length > 0 || method === "PUT" ? { body } : {}),
-  });
-  return { status: answer.status, body: Buffer.from(await answer.arrayBuffer()) };
-}
 
 /** Code and message of an S3 or STS error document; both empty when there is none. */
 export function errorDocument(body: Buffer): { code: string; message: string } {
@@ -71,12 +26,7 @@ export function errorDocument(body: Buffer): { code: string; message: string } {
 }
 
 function encodeKey(key: string): string {
-  return key
-    .split("/")
-    .map((step) =>
-      encodeURIComponent(step).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`),
-    )
-    .join("/");
+  return key.split("/").map(encodeStrictly).join("/");
 }
 
 /** The few S3 operations the catalog needs, addressed by `s3://` locations, path style. */
@@ -91,12 +41,27 @@ export class S3Client {
     this.keys = keys;
   }
 
-  private async call(method: string, location: string, operation: string, body?: Buffer, query = ""): Promise<Answer> {
+  private async call(
+    method: string,
+    location: string,
+    operation: string,
+    body?: Buffer,
+    query = "",
+  ): Promise<HttpAnswer> {
     const { bucket, key } = parseLocation(location);
     const url = `${this.endpoint}/${bucket}/${method === "LIST" ? "" : encodeKey(key)}${query}`;
-    let answer: Answer;
+    const verb = method === "LIST" ? "GET" : method;
+    const request = {
+      method: verb,
+      url,
+      service: "s3",
+      region: this.region,
+      body: body ?? "",
+      now: new Date(),
+    } as const;
+    let answer: HttpAnswer;
     try {
-      answer = await signedRequest(method === "LIST" ? "GET" : method, url, "s3", this.region, this.keys, body);
+      answer = await send(verb, url, this.keys === undefined ? {} : signatureHeaders(request, this.keys), body);
     } catch (error) {
       throw new IoError("Unexpected", location, `Unknown S3 error during ${operation}: unhandled error`, {
         cause: error,

@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import { XMLParser } from "fast-xml-parser";
 import { CatalogError } from "../http/errors.ts";
 import type { StorageCredential } from "./credential.ts";
+import { send } from "./http.ts";
 import { parseLocation } from "./location.ts";
 import type { StorageProfile } from "./profile.ts";
-import { errorDocument, S3Client, type S3Keys, signedRequest } from "./s3.ts";
+import { errorDocument, S3Client } from "./s3.ts";
+import { type S3Keys, signatureHeaders } from "./signature.ts";
 
 export interface TemporaryCredentials extends Required<S3Keys> {
   /** Unix milliseconds. */
@@ -69,10 +71,19 @@ async function assumeRole(profile: StorageProfile, keys: S3Keys, location: strin
   const role = profile["sts-role-arn"] ?? profile["assume-role-arn"];
   if (role !== null) form.set("RoleArn", role);
   const endpoint = profile["sts-endpoint"] ?? profile.endpoint ?? `https://sts.${profile.region}.amazonaws.com/`;
-  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const body = form.toString();
+  const request = {
+    method: "POST",
+    url: endpoint,
+    service: "sts",
+    region: profile.region,
+    body,
+    now: new Date(),
+  } as const;
   let answer;
   try {
-    answer = await signedRequest("POST", endpoint, "sts", profile.region, keys, Buffer.from(form.toString()), headers);
+    const headers = { ...signatureHeaders(request, keys), "content-type": "application/x-www-form-urlencoded" };
+    answer = await send("POST", endpoint, headers, body);
   } catch {
     throw refused("Failed to assume role via STS: dispatch failure");
   }
@@ -108,22 +119,22 @@ async function mintR2(
   const source = "Failed to get temporary credentials from Cloudflare R2";
   let status: number, reason: string, text: string;
   try {
-    const answer = await fetch(`${api}/accounts/${credential["account-id"]}/r2/temp-access-credentials`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${credential.token}`, "content-type": "application/json" },
-      body: JSON.stringify({
+    const answer = await send(
+      "POST",
+      `${api}/accounts/${credential["account-id"]}/r2/temp-access-credentials`,
+      { authorization: `Bearer ${credential.token}`, "content-type": "application/json" },
+      JSON.stringify({
         bucket,
         prefixes: [`${key}/`],
         permission: "object-read-write",
         ttlSeconds,
         parentAccessKeyId: credential["access-key-id"],
       }),
-    });
-    status = answer.status;
-    reason = answer.statusText;
-    text = await answer.text();
+    );
+    ({ status, reason } = answer);
+    text = answer.body.toString();
   } catch (error) {
-    throw refused(`${source}: error sending request for url (${api}): ${String((error as Error).cause ?? error)}`);
+    throw refused(`${source}: error sending request for url (${api}): ${String(error)}`);
   }
   if (status < 200 || status > 299) throw refused(`${source} (${status} ${reason}): ${text}`);
   const result = (JSON.parse(text) as { result?: Partial<S3Keys> }).result;

@@ -76,51 +76,40 @@ export async function listTabulars(
   return rows;
 }
 
-/** Locations of tables never nest: not even in one that is only soft-deleted. */
-async function refuseTakenLocation(client: Queryable, tabular: NewTabular): Promise<void> {
-  // "0" is the character after "/": the range holds what lies below the location, and an index finds it.
-  const { rowCount } = await client.query(
-    `SELECT 1 FROM tabular WHERE warehouse_id = $1 AND tabular_id <> $2
-       AND (location = ANY($3) OR (location > $4 AND location < $5))`,
-    [
-      tabular.warehouseId,
-      tabular.id,
-      selfAndAncestors(tabular.location),
-      `${tabular.location}/`,
-      `${tabular.location}0`,
-    ],
-  );
-  if (rowCount !== 0)
-    throw new CatalogError(
-      409,
-      "LocationAlreadyTaken",
-      `Location '${tabular.location}' is already taken by another table or view.`,
-      ["Error creating tabular in catalog"],
-    );
-}
-
-/** Throws 409 AlreadyExistsException for a name or id that is taken and 409 LocationAlreadyTaken. */
+/**
+ * Adds a table or view, in one statement. Locations never nest: not even with one that is only soft-deleted. Throws 409
+ * AlreadyExistsException for a name or id that is taken and 409 LocationAlreadyTaken.
+ */
 export async function insertTabular(client: Queryable, tabular: NewTabular): Promise<void> {
+  const { warehouseId, id, namespaceId, kind, name, location, metadataLocation, metadata } = tabular;
+  const row = [warehouseId, id, namespaceId, kind, name, location, metadataLocation, metadata];
   try {
-    await client.query(
-      `INSERT INTO tabular (warehouse_id, tabular_id, namespace_id, kind, name, location, metadata_location, metadata)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-      [
-        tabular.warehouseId,
-        tabular.id,
-        tabular.namespaceId,
-        tabular.kind,
-        tabular.name,
-        tabular.location,
-        tabular.metadataLocation,
-        tabular.metadata,
-      ],
-    );
+    const { rowCount } = await client.query({
+      name: "insert tabular",
+      // "0" is the character after "/": the range holds what lies below the location, and an index finds it.
+      text: `INSERT INTO tabular (warehouse_id, tabular_id, namespace_id, kind, name, location, metadata_location, metadata)
+        SELECT $1, $2, $3, $4, $5, $6, $7, $8 WHERE NOT EXISTS (
+          SELECT 1 FROM tabular WHERE warehouse_id = $1 AND tabular_id <> $2
+            AND (location = ANY($9) OR (location > $10 AND location < $11)))`,
+      values: [...row, selfAndAncestors(location), `${location}/`, `${location}0`],
+    });
+    if (rowCount === 1) return;
   } catch (error) {
     if (violatedConstraint(error) === undefined) throw error;
     throw tabularExists();
   }
-  await refuseTakenLocation(client, tabular);
+  const { rowCount } = await client.query(
+    `SELECT 1 FROM tabular WHERE warehouse_id = $1
+       AND (tabular_id = $2 OR (namespace_id = $3 AND lower(name) = lower($4) AND deleted_at IS NULL))`,
+    [warehouseId, id, namespaceId, name],
+  );
+  if (rowCount !== 0) throw tabularExists();
+  throw new CatalogError(
+    409,
+    "LocationAlreadyTaken",
+    `Location '${location}' is already taken by another table or view.`,
+    ["Error creating tabular in catalog"],
+  );
 }
 
 export async function deleteTabular(client: Queryable, warehouseId: string, id: string): Promise<void> {

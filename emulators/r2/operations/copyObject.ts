@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { isoDate, quoted, sendXml } from "../answer.ts";
 import type { Blob } from "../blobs.ts";
 import { requireConditions } from "../conditions.ts";
+import type { Content } from "../blobs.ts";
 import { S3Error } from "../errors.ts";
 import { keptHeaders } from "../objectHeaders.ts";
 import type { Call, Operation } from "../operation.ts";
@@ -96,7 +97,7 @@ function copiedHeaders({ headers }: Call, source: StoredObject): Record<string, 
   }
 }
 
-async function* tee(content: AsyncIterable<Buffer>, hash: { update(chunk: Buffer): unknown }): AsyncGenerator<Buffer> {
+async function* tee(content: Content, hash: { update(chunk: Buffer): unknown }): AsyncGenerator<Buffer> {
   for await (const chunk of content) {
     hash.update(chunk);
     yield chunk;

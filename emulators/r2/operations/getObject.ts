@@ -23,7 +23,8 @@ export const getObject: Operation = {
       ...answerHeaders(call, object, range),
       ...(range.isPartial ? { "content-range": `bytes ${range.start}-${range.end}/${object.size}` } : {}),
     });
-    await pipeline(content, response);
+    if (Array.isArray(content)) response.end(Buffer.concat(content));
+    else await pipeline(content, response);
   },
 };
 
