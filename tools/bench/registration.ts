@@ -9,7 +9,7 @@ import { run } from "../run.ts";
 import { median, seconds, type Measure } from "./measure.ts";
 import { storedResources } from "./state.ts";
 
-const rounds = 3;
+const rounds = 5;
 
 /** The tables of the stack registered by our provider and, in turns, by PyIceberg one after the other. */
 export const registration: Measure = {
