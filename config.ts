@@ -104,6 +104,7 @@ const schema = z.object({
   keyPrefix: keyPrefix.default(""),
   stsTokenValiditySeconds: integer(1, 604_800).default(3600),
   allowReplace: flag.default(false),
+  allowUnregister: flag.default(false),
   protect: flag.default(false),
   sqlCatalog: z
     .string()

@@ -9,6 +9,7 @@ import { LakekeeperService } from "./components/service.ts";
 import { CatalogVerification } from "./components/verification.ts";
 import { LakekeeperWarehouse } from "./components/warehouse.ts";
 import { readConfig } from "./config.ts";
+import { Cutover } from "./providers/cutover.ts";
 import { ignoreHangUp } from "./providers/hangUp.ts";
 import { selectPlatform } from "./platforms/select.ts";
 
@@ -18,13 +19,14 @@ const config = readConfig();
 const platform = selectPlatform(config);
 const { auth } = config;
 // Once Lakekeeper commits, it alone knows where the tables are: from then on what holds that is protected in any case.
-const lakekeeperCommits = config.cutover === "write" || config.cutover === "retired";
-const protect = config.protect || lakekeeperCommits;
+const protect = config.protect || config.cutover === "write" || config.cutover === "retired";
+const phase = new Cutover("cutover", { phase: config.cutover }, { protect });
+const protection = { protect, dependsOn: phase };
 
 // F1: Postgres, migrate, serve, answer.
-const postgres = new LakekeeperPostgres("postgres", { platform, protect });
-const issuer = new TokenIssuer("issuer", { platform, auth, protect });
-const service = new LakekeeperService("lakekeeper", { postgres, issuer, protect });
+const postgres = new LakekeeperPostgres("postgres", { platform, protection });
+const issuer = new TokenIssuer("issuer", { platform, auth, protection });
+const service = new LakekeeperService("lakekeeper", { postgres, issuer, protection });
 const lifecycle = new LakekeeperLifecycle("lakekeeper", {
   platform,
   postgres,
@@ -38,14 +40,14 @@ const access = new CatalogAccess("access", { issuer, lifecycle, auth });
 const { connection, tokens } = access;
 
 // F2: the warehouse on the bucket.
-const storage = platform.storage("lakehouse", {});
+const storage = platform.storage("r2");
 const warehouse = new LakekeeperWarehouse("warehouse", {
   connection,
   warehouse: config.warehouse,
   storage,
   namespaces: config.namespaces,
   allowReplace: config.allowReplace,
-  protect,
+  protection,
 });
 
 // P2.2: the tables of the SqlCatalog, under their current metadata files.
@@ -55,8 +57,11 @@ const registration = new Registration("registration", {
   platform,
   sqlCatalog: config.sqlCatalog,
   sqlCatalogName: config.sqlCatalogName,
+  namespaces: config.namespaces,
   concurrency: config.registrationConcurrency,
-  lakekeeperCommits,
+  allowUnregister: config.allowUnregister,
+  phase: config.cutover,
+  protection,
 });
 
 // F4: proof.
@@ -70,6 +75,7 @@ const proof = new CatalogVerification("verification", {
   namespaces: config.namespaces,
   vending: config.vending,
   verification: config.verification,
+  phase: config.cutover,
 });
 
 // The flip: what the ml-runner is given.
@@ -77,9 +83,8 @@ const mlRunner = new MlRunner("ml-runner", {
   catalogUrl: pulumi.interpolate`${lifecycle.uri}/catalog`,
   warehouse: config.warehouse,
   token: tokens["ml-runner"].token,
-  vendingVerified: proof.result.vendingVerified,
-  cutover: config.cutover,
-  protect,
+  verification: proof.result,
+  phase: phase.phase,
 });
 
 export const mlRunnerEnv = pulumi.secret(pulumi.output(mlRunner.environment));
@@ -95,7 +100,5 @@ export const deployerToken = tokens.deployer.token;
 export const catalogUrl = mlRunner.environment.LAKEHOUSE_REST_URI;
 export const warehouseId = warehouse.warehouse.warehouseId;
 export const lakekeeperRuntime = platform.runtime;
-/** What `make doctor` looks at. */
-export const doctor = proof.inputs;
 export const verification = proof.result.report;
-export const cutover = mlRunner.phase;
+export const cutover = phase.phase;

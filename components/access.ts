@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { StackConfig } from "../config.ts";
 import type { LakekeeperLifecycle } from "./lifecycle.ts";
 import type { TokenIssuer } from "./issuer.ts";
+import { after } from "../providers/after.ts";
 import { Bootstrap } from "../providers/bootstrap.ts";
 import { Token } from "../providers/token.ts";
 import type { Connection } from "../clients/token.ts";
@@ -45,7 +46,7 @@ export class CatalogAccess extends pulumi.ComponentResource {
       );
     this.tokens = { deployer: token("deployer"), "ml-runner": token("ml-runner"), karma: token("karma") };
     // Whoever uses the connection comes after the bootstrap.
-    this.connection = pulumi.secret(pulumi.all([connection, bootstrap.serverId]).apply(([ready]) => ready));
+    this.connection = pulumi.secret(after(bootstrap, connection));
     this.registerOutputs({});
   }
 }

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { StackConfig } from "../config.ts";
+import type { Protection } from "./protection.ts";
 import type { Platform } from "../platforms/platform.ts";
 import { SigningKey } from "../providers/signingKey.ts";
 import type { Identity } from "../clients/token.ts";
@@ -7,8 +8,8 @@ import type { Identity } from "../clients/token.ts";
 export interface TokenIssuerArgs {
   readonly platform: Platform;
   readonly auth: StackConfig["auth"];
-  /** Refuse to delete the signing key: with it every token dies. */
-  readonly protect: boolean;
+  /** Of the signing key: with it every token dies. */
+  readonly protection: Protection;
 }
 
 /**
@@ -30,7 +31,7 @@ export class TokenIssuer extends pulumi.ComponentResource {
     this.key = new SigningKey(
       `${name}-key`,
       { algorithm, generation: keyGeneration, tokenLifetimeSeconds },
-      { parent: this, protect: args.protect },
+      { parent: this, ...args.protection },
     );
     const issuer = args.platform.issuer(name, this.key.jwks, { parent: this });
     this.url = issuer.url;

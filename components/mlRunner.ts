@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { StackConfig } from "../config.ts";
-import { Cutover } from "../providers/cutover.ts";
+import type { Phase } from "../providers/cutover.ts";
+import { after } from "../providers/after.ts";
+import type { Verification } from "../providers/verification.ts";
 
 /** The environment of the ml-runner, by the names its `catalog_config_from_env` reads. */
 export interface MlRunnerEnvironment {
@@ -17,34 +18,31 @@ export interface MlRunnerArgs {
   readonly warehouse: string;
   /** Secret. */
   readonly token: pulumi.Input<string>;
-  /** Whether the vending check has passed. */
-  readonly vendingVerified: pulumi.Input<boolean>;
-  readonly cutover: StackConfig["cutover"];
-  /** Refuse to forget how far the move has gone: without that nothing refuses the way back. */
-  readonly protect: boolean;
+  readonly verification: Verification;
+  /** How far the move has gone. */
+  readonly phase: pulumi.Output<Phase>;
 }
 
 /**
- * Section 3, the flip: the five variables that point the ml-runner at Lakekeeper, and how far the move has gone.
+ * Section 3, the flip: the five variables that point the ml-runner at Lakekeeper.
  *
  * `LAKEHOUSE_CATALOG_TYPE` stays `sql` until the phase `read`; `LAKEHOUSE_REST_VENDING` is `1` only once vended
  * credentials were seen to read a real table and nothing beside it.
  */
 export class MlRunner extends pulumi.ComponentResource {
   readonly environment: { readonly [Name in keyof MlRunnerEnvironment]: pulumi.Output<string> };
-  readonly phase: pulumi.Output<string>;
 
   constructor(name: string, args: MlRunnerArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakekeeper:index:MlRunner", name, {}, opts);
-    const cutover = new Cutover(`${name}-cutover`, { phase: args.cutover }, { parent: this, protect: args.protect });
-    this.phase = cutover.phase;
+    const { verification } = args;
     this.environment = {
-      LAKEHOUSE_CATALOG_TYPE: cutover.phase.apply((phase) => (phase === "sql" ? "sql" : "rest")),
+      // Nobody is pointed at a catalog before it has been proven.
+      LAKEHOUSE_CATALOG_TYPE: after(verification, args.phase).apply((phase) => (phase === "sql" ? "sql" : "rest")),
       LAKEHOUSE_REST_URI: pulumi.output(args.catalogUrl),
       LAKEHOUSE_REST_WAREHOUSE: pulumi.output(args.warehouse),
       LAKEHOUSE_CATALOG_TOKEN: pulumi.secret(args.token),
-      LAKEHOUSE_REST_VENDING: pulumi.output(args.vendingVerified).apply((verified) => (verified ? "1" : "0")),
+      LAKEHOUSE_REST_VENDING: verification.vendingVerified.apply((verified) => (verified ? "1" : "0")),
     };
-    this.registerOutputs({ phase: this.phase });
+    this.registerOutputs({});
   }
 }

@@ -1,10 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Platform } from "../platforms/platform.ts";
+import type { Protection } from "./protection.ts";
 
 export interface LakekeeperPostgresArgs {
   readonly platform: Platform;
-  /** Refuse to delete it. */
-  readonly protect: boolean;
+  readonly protection: Protection;
 }
 
 /** F1, step 1: a Postgres of Lakekeeper's own, which holds every pointer of the catalog. */
@@ -16,7 +16,7 @@ export class LakekeeperPostgres extends pulumi.ComponentResource {
 
   constructor(name: string, args: LakekeeperPostgresArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakekeeper:index:Postgres", name, {}, opts);
-    const database = args.platform.database(name, { parent: this, protect: args.protect });
+    const database = args.platform.database(name, { parent: this, ...args.protection });
     this.url = pulumi.secret(database.url);
     this.identity = database.identity;
     this.registerOutputs({ url: this.url });

@@ -1,13 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { TokenIssuer } from "./issuer.ts";
 import type { LakekeeperPostgres } from "./postgres.ts";
+import type { Protection } from "./protection.ts";
 import { RandomSecret } from "../providers/randomSecret.ts";
 
 export interface LakekeeperServiceArgs {
   readonly postgres: LakekeeperPostgres;
   readonly issuer: TokenIssuer;
-  /** Refuse to delete the encryption key: without it Lakekeeper cannot read the storage credentials it keeps. */
-  readonly protect: boolean;
+  /** Of the encryption key: without it Lakekeeper cannot read the storage credentials it keeps. */
+  readonly protection: Protection;
 }
 
 /**
@@ -20,10 +21,11 @@ export class LakekeeperService extends pulumi.ComponentResource {
 
   constructor(name: string, args: LakekeeperServiceArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakekeeper:index:Service", name, {}, opts);
+    const { protection } = args;
     const encryptionKey = new RandomSecret(
       `${name}-encryption-key`,
       { length: 40 },
-      { parent: this, protect: args.protect, retainOnDelete: args.protect },
+      { parent: this, ...protection, retainOnDelete: protection.protect === true },
     );
     this.environment = pulumi.secret(
       pulumi.all({

@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import type { Connection } from "../clients/token.ts";
 import type { StackConfig } from "../config.ts";
 import type { Storage } from "../platforms/platform.ts";
+import type { Phase } from "../providers/cutover.ts";
 import { Verification } from "../providers/verification.ts";
 import type { LakekeeperLifecycle } from "./lifecycle.ts";
 import type { Registration } from "./registration.ts";
@@ -18,15 +20,14 @@ export interface CatalogVerificationArgs {
   readonly readerToken: pulumi.Output<string>;
   readonly namespaces: string[];
   readonly vending: StackConfig["vending"];
-  /** `smokeTable` is the first table when it is not given. */
+  /** `smokeTable` is the first registered table when it is not given. */
   readonly verification: StackConfig["verification"];
+  readonly phase: Phase;
 }
 
 /** F4: proof, before anyone is pointed at it, that the catalog does what the runbook asks of it. */
 export class CatalogVerification extends pulumi.ComponentResource {
   readonly result: Verification;
-  /** Everything that the checks are made with, for `make doctor` to make them again. Secret. */
-  readonly inputs: pulumi.Output<unknown>;
 
   constructor(name: string, args: CatalogVerificationArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakekeeper:index:Verification", name, {}, opts);
@@ -42,6 +43,8 @@ export class CatalogVerification extends pulumi.ComponentResource {
       location: warehouse.location,
       namespaces: args.namespaces,
       smokeTable: args.verification.smokeTable ?? tables.registered.apply((all) => Object.keys(all).sort()[0] ?? ""),
+      // From P2.3 on the ml-runner reads tables here.
+      tableRequired: args.phase !== "sql",
       vending: args.vending,
       writeProbe: args.verification.writeProbe,
       storage: pulumi.secret(
@@ -54,12 +57,16 @@ export class CatalogVerification extends pulumi.ComponentResource {
       ),
       triggers: {
         instance: args.lifecycle.instance,
-        credential: warehouse.credentialHash,
-        tables: tables.registered,
+        // Of the inputs, which a preview knows. Digests, for a preview prints what changed.
+        storage: pulumi.all([profile, credential]).apply(digest),
+        tables: tables.registered.apply(digest),
       },
     };
     this.result = new Verification(name, inputs, { parent: this, dependsOn: tables });
-    this.inputs = pulumi.secret(pulumi.output(inputs));
     this.registerOutputs({ report: this.result.report });
   }
+}
+
+function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
 }

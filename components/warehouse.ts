@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import type { Protection } from "./protection.ts";
 import type { Storage } from "../platforms/platform.ts";
 import type { Connection } from "../clients/token.ts";
 import { Namespaces } from "../providers/namespaces.ts";
@@ -13,7 +14,7 @@ export interface LakekeeperWarehouseArgs {
   /** Dotted names; parents are made first. */
   readonly namespaces: string[];
   readonly allowReplace: boolean;
-  readonly protect: boolean;
+  readonly protection: Protection;
 }
 
 /** F2: the warehouse on the bucket, and the namespaces that the tables will be registered in. */
@@ -26,6 +27,8 @@ export class LakekeeperWarehouse extends pulumi.ComponentResource {
   constructor(name: string, args: LakekeeperWarehouseArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakekeeper:index:Warehouse", name, {}, opts);
     this.clientName = args.warehouse;
+    const { protection } = args;
+    const kept = { parent: this, ...protection, retainOnDelete: protection.protect === true };
     this.warehouse = new Warehouse(
       name,
       {
@@ -34,9 +37,9 @@ export class LakekeeperWarehouse extends pulumi.ComponentResource {
         storageProfile: args.storage.profile,
         storageCredential: args.storage.credential,
         allowReplace: args.allowReplace,
-        protected: args.protect,
+        protected: protection.protect === true,
       },
-      { parent: this, protect: args.protect, retainOnDelete: args.protect, dependsOn: args.storage.ready },
+      pulumi.mergeOptions(kept, { dependsOn: args.storage.ready }),
     );
     this.namespaces = new Namespaces(
       `${name}-namespaces`,
@@ -46,7 +49,7 @@ export class LakekeeperWarehouse extends pulumi.ComponentResource {
         warehouseId: this.warehouse.warehouseId,
         namespaces: args.namespaces,
       },
-      { parent: this, protect: args.protect, retainOnDelete: args.protect },
+      kept,
     );
     this.registerOutputs({ warehouseId: this.warehouse.warehouseId });
   }

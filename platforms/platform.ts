@@ -55,7 +55,7 @@ export interface Storage {
 /**
  * Where a stack runs. Everything above a platform - components, providers, outputs - is the same on every one.
  *
- * Each method declares resources under `opts.parent` and is called once.
+ * Each method is called once and declares resources, under `opts.parent` or, without one, under the platform itself.
  */
 export interface Platform {
   /** What runs as Lakekeeper, for the output `lakekeeperRuntime`: `binary 0.13.3`, `stand-in 0.13.3`, an image. */
@@ -68,5 +68,5 @@ export interface Platform {
   migrate(name: string, args: MigrateArgs, opts: pulumi.ResourceOptions): pulumi.Resource;
   /** Runs `lakekeeper serve` and goes on once it answers. */
   serve(name: string, args: ServiceArgs, opts: pulumi.ResourceOptions): Served;
-  storage(name: string, opts: pulumi.ResourceOptions): Storage;
+  storage(name: string): Storage;
 }

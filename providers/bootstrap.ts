@@ -21,7 +21,7 @@ export class Bootstrap extends pulumi.dynamic.Resource {
     super(
       implementation,
       name,
-      { ...args, ...outputs },
+      { ...args, connection: pulumi.secret(args.connection), ...outputs },
       pulumi.mergeOptions(opts, { additionalSecretOutputs: ["connection"] }),
       "lakekeeper",
       "Bootstrap",

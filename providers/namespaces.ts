@@ -25,7 +25,7 @@ export class Namespaces extends pulumi.dynamic.Resource {
     super(
       implementation,
       name,
-      { ...args, owned: undefined },
+      { ...args, connection: pulumi.secret(args.connection), owned: undefined },
       pulumi.mergeOptions(opts, { additionalSecretOutputs: ["connection"] }),
       "lakekeeper",
       "Namespaces",

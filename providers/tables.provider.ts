@@ -26,6 +26,9 @@ export interface TablesInputs {
   warehouseId: string;
   location: string;
   tables: Pointers;
+  unreadable?: string;
+  final?: boolean;
+  allowUnregister?: boolean;
   concurrency?: number;
 }
 
@@ -33,6 +36,8 @@ export interface TablesOutputs extends TablesInputs {
   /** From table to the pointer the catalog has, or to an older one that it has moved on from by itself. */
   registered: Pointers;
   tableUuids: Record<string, string>;
+  /** The final pointers have been registered. */
+  sealed?: boolean;
 }
 
 const schema = z.object({
@@ -42,6 +47,9 @@ const schema = z.object({
   tables: z.record(z.string(), z.string({ error: "must be the location of a metadata file" }), {
     error: "must be a map from table to metadata location",
   }),
+  unreadable: z.string().optional(),
+  final: z.boolean().optional(),
+  allowUnregister: z.boolean().optional(),
   concurrency: z
     .int({ error: "must be a whole number" })
     .min(1, { error: "must be 1 to 32" })
@@ -52,8 +60,10 @@ const schema = z.object({
 const provider: Provider<TablesInputs, TablesOutputs> = {
   configure,
 
-  async check(_olds, news) {
+  async check(olds, news) {
     const result = checkInputs(schema, news, { secrets: ["connection"] });
+    // Whether the final pointers have been registered is known to `diff`, and then nobody asks for others.
+    if (news.unreadable && !(news.final && olds.final)) return { ...result, failures: [checkFailure(news.unreadable)] };
     if (result.failures.length === 0 && !hasUnknown(news.tables) && !isUnknown(news.location)) {
       result.failures.push(...validatePointers(news.tables, news.location).map(checkFailure));
     }
@@ -64,10 +74,22 @@ const provider: Provider<TablesInputs, TablesOutputs> = {
     if (olds.warehouseId !== news.warehouseId) {
       return { changes: true, replaces: ["warehouseId"], deleteBeforeReplace: true };
     }
+    const hasNewConnection = !sameValue(olds.connection, news.connection);
+    if (isSealed(olds, news)) return { changes: hasNewConnection };
+    if (news.unreadable) throw new UserError(news.unreadable);
     if (hasUnknown(news.tables)) return { changes: true };
-    const lines = describePlan(planTables(olds.registered, news.tables), olds.registered, news.tables);
+    const plan = planTables(olds.registered, news.tables);
+    const { length } = Object.keys(olds.registered);
+    if (plan.remove.length > MOST_REMOVED && plan.remove.length * 2 > length && !news.allowUnregister) {
+      throw new UserError(
+        `${plan.remove.length} of ${length} registered tables are not in the SqlCatalog any more. Check that lakekeeper:sqlCatalog ` +
+          "and lakekeeper:sqlCatalogName are right; if these tables are to be unregistered (their files stay): " +
+          "pulumi config set lakekeeper:allowUnregister true",
+      );
+    }
+    const lines = describePlan(plan, olds.registered, news.tables);
     if (lines.length > 0) console.log(lines.join("\n"));
-    return { changes: lines.length > 0 || !sameValue(olds.connection, news.connection) };
+    return { changes: lines.length > 0 || hasNewConnection || isFinal(olds) !== isFinal(news) };
   },
 
   async create(inputs) {
@@ -91,6 +113,7 @@ const provider: Provider<TablesInputs, TablesOutputs> = {
   },
 
   async update(_id, olds, news) {
+    if (isSealed(olds, news)) return { outs: { ...olds, ...news, tables: olds.tables } };
     return { outs: await apply(news, olds) };
   },
 
@@ -100,6 +123,16 @@ const provider: Provider<TablesInputs, TablesOutputs> = {
 };
 
 export default provider;
+
+/** Fewer than these may go without being asked about. */
+const MOST_REMOVED = 5;
+
+const isFinal = (inputs: TablesInputs) => inputs.final ?? false;
+
+/** The catalog alone moves these tables now. */
+function isSealed(olds: TablesOutputs, news: TablesInputs): boolean {
+  return isFinal(news) && (olds.sealed ?? false);
+}
 
 const connectionsOf = (inputs: TablesInputs) => inputs.concurrency ?? 8;
 
@@ -139,7 +172,7 @@ async function apply(inputs: TablesInputs, olds: TablesOutputs | undefined): Pro
     { connections: limit },
   );
 
-  if (failures.length === 0) return { ...inputs, registered, tableUuids };
+  if (failures.length === 0) return { ...inputs, registered, tableUuids, sealed: isFinal(inputs) };
   // The pointers last registered under, which the next run compares with: those of failed tables have not changed.
   const tables = Object.fromEntries(
     Object.keys(registered).map((name) => [
@@ -147,7 +180,7 @@ async function apply(inputs: TablesInputs, olds: TablesOutputs | undefined): Pro
       registered[name] === inputs.tables[name] ? inputs.tables[name]! : (olds?.tables[name] ?? registered[name]!),
     ]),
   );
-  throw new PartialFailure(inputs.warehouseId, { ...inputs, tables, registered, tableUuids }, [
+  throw new PartialFailure(inputs.warehouseId, { ...inputs, tables, registered, tableUuids, sealed: false }, [
     ...failures,
     `${Object.keys(registered).length} tables are registered. Run the command again once the cause is gone: it does what is left.`,
   ]);

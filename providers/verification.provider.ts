@@ -20,6 +20,7 @@ const INPUTS = [
   "location",
   "namespaces",
   "smokeTable",
+  "tableRequired",
   "vending",
   "writeProbe",
   "storage",

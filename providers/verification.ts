@@ -16,8 +16,10 @@ export interface VerificationArgs {
   readonly location: pulumi.Input<string>;
   /** Namespaces that must be there, levels joined by dots. */
   readonly namespaces: pulumi.Input<pulumi.Input<string>[]>;
-  /** A registered table, such as `main.default.t000`; empty when there is none. */
+  /** A registered table, such as `main.default.t000`; when empty, one that is found in the namespaces. */
   readonly smokeTable: pulumi.Input<string>;
+  /** Without any table the catalog is not ready: nothing was seen to load. */
+  readonly tableRequired: pulumi.Input<boolean>;
   /** Whether vended credentials are not checked, may fail, or must work. */
   readonly vending: pulumi.Input<"off" | "auto" | "required">;
   /** Also write and delete an object beside the smoke table's own. */
@@ -32,7 +34,7 @@ const implementation = provider("providers/verification.provider.ts");
 
 /** The checks that must be green before clients are pointed at the catalog. A failed one fails the resource. */
 export class Verification extends pulumi.dynamic.Resource {
-  /** What was checked, with what outcome. */
+  /** What was checked, when, and with what outcome. */
   declare readonly report: pulumi.Output<Report>;
   /** Credentials were vended, and they open the table and nothing else. */
   declare readonly vendingVerified: pulumi.Output<boolean>;

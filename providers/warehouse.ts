@@ -43,7 +43,12 @@ export class Warehouse extends pulumi.dynamic.Resource {
     super(
       implementation,
       name,
-      { ...args, ...outputs },
+      {
+        ...args,
+        connection: pulumi.secret(args.connection),
+        storageCredential: pulumi.secret(args.storageCredential),
+        ...outputs,
+      },
       pulumi.mergeOptions(opts, { additionalSecretOutputs: ["connection", "storageCredential"] }),
       "lakekeeper",
       "Warehouse",

@@ -8,16 +8,20 @@ import { verificationSchema, type VerificationInputs } from "../providers/verifi
 import { formatReport } from "../providers/verification/report.ts";
 import { runVerification } from "../providers/verification/run.ts";
 import { command } from "./command.ts";
-import { stackOutputs } from "./outputs.ts";
-import { currentStack, upCommand } from "./stack.ts";
+import { notUp } from "./outputs.ts";
+import { currentStack, exists, upCommand } from "./stack.ts";
+import { exportedState, inputsOf } from "./stackState.ts";
 
 await command(async () => {
   const { values } = parseArgs({ options: { stack: { type: "string" } } });
   if (values.stack !== undefined) process.env.STACK = values.stack;
   const stack = await currentStack();
   const up = upCommand(stack);
-  const outputs = await stackOutputs(stack, ["doctor"], true);
-  const { success, data } = verificationSchema.safeParse(outputs.doctor);
+  if (stack.isolated && !exists(stack)) throw notUp(stack);
+  // From the state and not from an output, which everyone who may read the stack's outputs would be given.
+  const inputs = inputsOf("Verification", await exportedState(stack));
+  if (inputs === undefined) throw notUp(stack);
+  const { success, data } = verificationSchema.safeParse(inputs);
   if (!success) throw new UserError(`The stack ${stack.name} was made by another release: run ${up}, then look again.`);
 
   const report = await runVerification(data as VerificationInputs);

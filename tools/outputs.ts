@@ -13,12 +13,15 @@ export async function stackOutputs<Name extends string>(
   wanted: readonly Name[],
   showSecrets: boolean,
 ): Promise<Record<Name, unknown>> {
-  const missing = new UserError(`The stack ${stack.name} is not up yet: run ${upCommand(stack)} first.`);
-  if (stack.isolated && !exists(stack)) throw missing;
+  if (stack.isolated && !exists(stack)) throw notUp(stack);
 
   const options = ["--stack", stack.name, "--json", ...(showSecrets ? ["--show-secrets"] : [])];
   const printed = await run("pulumi", ["stack", "output", ...options], { cwd: checkout, env: stack.environment });
   const outputs = z.record(z.string(), z.unknown()).parse(JSON.parse(printed));
-  if (wanted.some((name) => outputs[name] === undefined)) throw missing;
+  if (wanted.some((name) => outputs[name] === undefined)) throw notUp(stack);
   return outputs;
+}
+
+export function notUp(stack: Stack): UserError {
+  return new UserError(`The stack ${stack.name} is not up yet: run ${upCommand(stack)} first.`);
 }

@@ -21,25 +21,24 @@ const ACCOUNT_ID = "local";
 const PORT_REMEDY = "choose another with lakekeeper:ports";
 
 /** Everything on this machine's loopback: embedded Postgres, Lakekeeper or its stand-in, and stand-ins for the rest. */
-export class LocalPlatform implements Platform {
+export class LocalPlatform extends pulumi.ComponentResource implements Platform {
   readonly runtime: pulumi.Output<string>;
   readonly #config: StackConfig;
   readonly #state: string;
   readonly #ports: Ports;
   readonly #lakekeeper: LakekeeperRuntime;
 
-  constructor(config: StackConfig) {
+  constructor(config: StackConfig, opts?: pulumi.ComponentResourceOptions) {
+    super("lakekeeper:index:LocalPlatform", "local", {}, opts);
     this.#config = config;
     this.#state = `.state/${pulumi.getStack()}`;
-    this.#ports = new Ports("ports", {
-      names: ["postgres", "r2", "issuer", "lakekeeper", "metrics"],
-      fixed: config.ports as Record<string, number>,
-    });
-    this.#lakekeeper = new LakekeeperRuntime("runtime", {
-      binary: config.binary || process.env["LAKEKEEPER_BIN"] || "",
-      version: config.version,
-    });
+    const parent = { parent: this };
+    const names = ["postgres", "r2", "issuer", "lakekeeper", "metrics"];
+    this.#ports = new Ports("ports", { names, fixed: config.ports as Record<string, number> }, parent);
+    const binary = config.binary || process.env["LAKEKEEPER_BIN"] || "";
+    this.#lakekeeper = new LakekeeperRuntime("runtime", { binary, version: config.version }, parent);
     this.runtime = pulumi.interpolate`${this.#lakekeeper.kind} ${this.#lakekeeper.runtimeVersion}`;
+    this.registerOutputs({});
   }
 
   /** The sample's SqlCatalog, written beside the local bucket once; from then on it may be changed like any other. */
@@ -142,7 +141,8 @@ export class LocalPlatform implements Platform {
     };
   }
 
-  storage(name: string, opts: pulumi.ResourceOptions): Storage {
+  storage(name: string): Storage {
+    const opts = { parent: this };
     const { bucket, keyPrefix, stsTokenValiditySeconds, sqlCatalog } = this.#config;
     const port = this.#port("r2");
     const accessKeyId = new RandomSecret(`${name}-token-id`, { length: 32 }, opts).value;

@@ -11,23 +11,28 @@ import { UserError } from "../../clients/errors.ts";
  * the kernel lets go of it when its holder dies.
  */
 export async function withLock<T>(path: string, work: () => Promise<T>, { patienceSeconds = 120 } = {}): Promise<T> {
-  const name = `lakekeeper-stack-${createHash("sha256").update(resolve(path)).digest("hex").slice(0, 24)}`;
   const deadline = Date.now() + patienceSeconds * 1_000;
-  let lock = await take(name);
-  if (!lock) console.log(`waiting for another run that works on ${path}`);
-  while (!lock) {
+  let release = await tryLock(path);
+  if (!release) console.log(`waiting for another run that works on ${path}`);
+  while (!release) {
     if (Date.now() > deadline) {
       throw new UserError(`Another run has been working on ${path} for ${patienceSeconds} s. Wait for it or stop it.`);
     }
     await delay(50);
-    lock = await take(name);
+    release = await tryLock(path);
   }
   try {
     return await work();
   } finally {
-    const held = lock;
-    await new Promise((closed) => held.close(closed));
+    await release();
   }
+}
+
+/** Takes the same lock if nobody has it, and gives what lets go of it; undefined when somebody has it. */
+export async function tryLock(path: string): Promise<(() => Promise<void>) | undefined> {
+  const name = `lakekeeper-stack-${createHash("sha256").update(resolve(path)).digest("hex").slice(0, 24)}`;
+  const lock = await take(name);
+  return lock && (() => new Promise((closed) => lock.close(() => closed())));
 }
 
 async function take(name: string): Promise<Server | undefined> {

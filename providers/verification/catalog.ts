@@ -2,7 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { request } from "undici";
 import { HttpError, type HttpClient } from "../../clients/http.ts";
-import { getConfig, IcebergCatalog, type AccessDelegation, type LoadedTable } from "../../clients/iceberg.ts";
+import {
+  getConfig,
+  IcebergCatalog,
+  tableName,
+  type AccessDelegation,
+  type LoadedTable,
+  type TableIdentifier,
+} from "../../clients/iceberg.ts";
 import { parseJson } from "../../clients/json.ts";
 import { parseLocation, type S3Client } from "../../clients/s3.ts";
 import type { VerificationInputs } from "./inputs.ts";
@@ -70,27 +77,44 @@ export async function checkNamespaces(catalog: IcebergCatalog, namespaces: strin
   return { seen: namespaces.join(", ") || "none asked for", found: true };
 }
 
-/** Loads the smoke table, named by the last dot: `main.default.t000`. */
+/** The table to look at, named by the last dot (`main.default.t000`): the one given, or the first that is found. */
+export async function findSmokeTable(catalog: IcebergCatalog, inputs: VerificationInputs): Promise<TableIdentifier> {
+  const levels = inputs.smokeTable.split(".");
+  if (inputs.smokeTable !== "") return { namespace: levels.slice(0, -1), name: levels.at(-1)! };
+  for (const namespace of inputs.namespaces) {
+    const [first] = await catalog.tables(namespace.split("."));
+    if (first !== undefined) return first;
+  }
+  const nothing = "there is no table that could be loaded";
+  if (!inputs.tableRequired) throw new Skip(nothing);
+  throw new Error(`${nothing}; keep lakekeeper:cutover at sql until one is registered`);
+}
+
 export async function loadSmokeTable(
   catalog: IcebergCatalog,
-  { smokeTable }: VerificationInputs,
+  table: TableIdentifier,
   delegation: AccessDelegation,
 ): Promise<LoadedTable> {
-  if (smokeTable === "") throw new Skip("no table is registered that could be loaded");
-  const levels = smokeTable.split(".");
-  const table = await catalog.loadTable({ namespace: levels.slice(0, -1), name: levels.at(-1)! }, delegation);
-  if (table === undefined) throw new Error(`the catalog has no table ${smokeTable}`);
-  return table;
+  const loaded = await catalog.loadTable(table, delegation);
+  if (loaded === undefined) throw new Error(`the catalog has no table ${tableName(table)}`);
+  return loaded;
+}
+
+/** The loaded table, and what it was asked for by. */
+export interface SmokeTable extends LoadedTable {
+  readonly identifier: TableIdentifier;
 }
 
 /** Without keys of ours to be handed: whoever brings his own must not be given others, which would win over his. */
-export async function checkTable(catalog: IcebergCatalog, inputs: VerificationInputs): Promise<Seen<LoadedTable>> {
-  const table = await loadSmokeTable(catalog, inputs, "client-managed");
+export async function checkTable(catalog: IcebergCatalog, inputs: VerificationInputs): Promise<Seen<SmokeTable>> {
+  const smokeTable = await findSmokeTable(catalog, inputs);
+  const table = await loadSmokeTable(catalog, smokeTable, "client-managed");
   const { location } = table.metadata;
+  const name = tableName(smokeTable);
   if (!location.startsWith(`${inputs.location}/`)) {
-    throw new Error(`${inputs.smokeTable} lies at ${location}, outside the warehouse at ${inputs.location}`);
+    throw new Error(`${name} lies at ${location}, outside the warehouse at ${inputs.location}`);
   }
-  return { seen: `${inputs.smokeTable} at ${location}`, found: table };
+  return { seen: `${name} at ${location}`, found: { ...table, identifier: smokeTable } };
 }
 
 const KEY_NAMES = ["s3.access-key-id", "s3.secret-access-key", "s3.session-token"];

@@ -10,6 +10,7 @@ export interface VerificationInputs {
   location: string;
   namespaces: string[];
   smokeTable: string;
+  tableRequired: boolean;
   vending: "off" | "auto" | "required";
   writeProbe: boolean;
   storage?: S3Access;
@@ -26,6 +27,7 @@ export const verificationSchema = z.object({
   location: z.string().regex(/^s3:\/\/[^/]+(\/.*[^/])?$/, "must be s3://bucket or s3://bucket/prefix"),
   namespaces: z.array(text, "must be a list of names such as main.default"),
   smokeTable: z.string().regex(/^([^.]+(\.[^.]+)+)?$/, "must be namespace.table, such as main.default.t000, or empty"),
+  tableRequired: z.boolean("must be true or false"),
   vending: z.enum(["off", "auto", "required"], "must be off, auto or required"),
   writeProbe: z.boolean("must be true or false"),
   storage: z

@@ -10,6 +10,8 @@ export interface Check {
 }
 
 export interface Report {
+  /** When the checks began, ISO 8601. */
+  readonly verifiedAt: string;
   readonly checks: Check[];
   /** Credentials were vended, and they open the table and nothing else. */
   readonly vendingVerified: boolean;

@@ -26,6 +26,7 @@ export async function runVerification(inputs: VerificationInputs): Promise<Repor
   return withCatalog(as({ kind: "none" }), (anonymous) =>
     withCatalog(as({ kind: "token", token: readerToken }), (reader) =>
       withCatalog(connection, async (deployer) => {
+        const verifiedAt = new Date().toISOString();
         const checks = new Checks();
         checks.hide(readerToken, inputs.storage?.secretAccessKey ?? "");
 
@@ -45,10 +46,10 @@ export async function runVerification(inputs: VerificationInputs): Promise<Repor
         const vendingFrom = checks.results.length;
         const vended = await checks.run("vended credentials", async () => {
           if (inputs.vending === "off") throw new Skip("vending is off");
-          need(table);
+          const { identifier } = need(table);
           const warehouse = await new Lakekeeper(deployer).warehouse(inputs.warehouseId);
           const validity = warehouse?.["storage-profile"]["sts-token-validity-seconds"] ?? 3600;
-          return checkVended(await loadSmokeTable(need(config), inputs, "vended-credentials"), validity, checks);
+          return checkVended(await loadSmokeTable(need(config), identifier, "vended-credentials"), validity, checks);
         });
         const reads = await checks.run("vended: metadata file", async () => {
           const location = need(table)["metadata-location"];
@@ -73,13 +74,17 @@ export async function runVerification(inputs: VerificationInputs): Promise<Repor
           const s3 = inputs.storage === undefined ? need(vended).s3 : new S3Client(inputs.storage);
           return checkMetadata(loaded, s3);
         });
-        return conclude(inputs, checks.results, vendingChecks);
+        return { verifiedAt, ...conclude(inputs, checks.results, vendingChecks) };
       }),
     ),
   );
 }
 
-function conclude({ vending }: VerificationInputs, checks: Check[], vendingChecks: Check[]): Report {
+function conclude(
+  { vending }: VerificationInputs,
+  checks: Check[],
+  vendingChecks: Check[],
+): Omit<Report, "verifiedAt"> {
   const [credentials] = vendingChecks;
   const vendingVerified =
     credentials?.outcome === "passed" && vendingChecks.every(({ outcome }) => outcome !== "failed");

@@ -18,14 +18,20 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const doctorOutput = () => catalog.inputs({ vending: "auto", writeProbe: false });
+/** How the engine exports a stack with one verification in it. */
+function exported(inputs?: object): object {
+  const type = "pulumi-nodejs:dynamic/lakekeeper:Verification";
+  return { version: 3, deployment: { resources: inputs === undefined ? null : [{ type, inputs }] } };
+}
 
-/** Runs the doctor of the stack `dev` beside an engine that knows these outputs of it. */
-async function doctor(outputs: object): Promise<{ code: number; stdout: string; stderr: string }> {
-  await writeFile(join(folder, "outputs.json"), JSON.stringify(outputs));
+const verified = () => catalog.inputs({ vending: "auto", writeProbe: false });
+
+/** Runs the doctor of the stack `dev` beside an engine that exports this of it. */
+async function doctor(state: object): Promise<{ code: number; stdout: string; stderr: string }> {
+  await writeFile(join(folder, "state.json"), JSON.stringify(state));
   const engine = `#!/bin/sh
 [ "$1" = version ] && exec echo v3.999.0
-[ "$*" = "stack output --stack dev --json --show-secrets" ] && exec cat "${folder}/outputs.json"
+[ "$*" = "stack export --show-secrets --stack dev" ] && exec cat "${folder}/state.json"
 echo "unexpected: $*" >&2; exit 1`;
   for (const program of ["pulumi", "pulumi-language-nodejs", "pulumi-resource-pulumi-nodejs"]) {
     await writeFile(join(folder, program), engine);
@@ -42,7 +48,7 @@ echo "unexpected: $*" >&2; exit 1`;
 }
 
 test("prints the report of a healthy catalog and exits with 0", async () => {
-  const { code, stdout, stderr } = await doctor({ doctor: doctorOutput() });
+  const { code, stdout, stderr } = await doctor(exported(verified()));
   expect(stderr).toBe("");
   expect(stdout).toMatch(/^passed {3}health .* ms {2}ok\n/);
   expect(stdout).toMatch(/^passed {3}vended credentials /m);
@@ -53,16 +59,16 @@ test("prints the report of a healthy catalog and exits with 0", async () => {
 
 test("exits with 1 and names the check that fails, also one that `up` lets pass", async () => {
   catalog.allows = () => true;
-  const { code, stdout, stderr } = await doctor({ doctor: doctorOutput() });
+  const { code, stdout, stderr } = await doctor(exported(verified()));
   expect(stdout).toMatch(/^FAILED {3}vended: refused outside the table .*answers 404, not 403$/m);
   expect(stderr).toBe("error: Failed: vended: refused outside the table.\n");
   expect(code).toBe(1);
 });
 
 test("says plainly that the server is down, and how to start it", async () => {
-  const outputs = { doctor: doctorOutput() };
+  const state = exported(verified());
   await catalog.stop();
-  const { code, stdout, stderr } = await doctor(outputs);
+  const { code, stdout, stderr } = await doctor(state);
   expect(stdout).toMatch(/^FAILED {3}health .*ECONNREFUSED$/m);
   expect(stderr).toMatch(
     /^error: Lakekeeper at http:\S+ is not well: .*Run `make up STACK=dev` to start it again\.\n$/,
@@ -72,10 +78,10 @@ test("says plainly that the server is down, and how to start it", async () => {
 });
 
 test.each([
-  ["has not been brought up", {}, /The stack dev is not up yet: run `make up STACK=dev` first/],
-  ["was made by another release", { doctor: { uri: "x" } }, /made by another release: run `make up STACK=dev`/],
-])("explains a stack that %s", async (_what, outputs, message) => {
-  const { code, stderr } = await doctor(outputs);
+  ["has not been brought up", exported(), /The stack dev is not up yet: run `make up STACK=dev` first/],
+  ["was made by another release", exported({ uri: "x" }), /made by another release: run `make up STACK=dev`/],
+])("explains a stack that %s", async (_what, state, message) => {
+  const { code, stderr } = await doctor(state);
   expect(stderr).toMatch(message);
   expect(code).toBe(1);
 });

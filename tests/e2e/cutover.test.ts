@@ -6,6 +6,13 @@ import { OwnSqlCatalog } from "../support/ownSqlCatalog.ts";
 
 // The move to Lakekeeper and the way back, phase by phase: the tests run in this order, on one stack.
 
+interface Exported {
+  readonly deployment: { readonly resources: { readonly urn: string; readonly protect?: boolean }[] };
+}
+
+/** What holds pointers, keys or how far the move has gone. */
+const PROTECTED = /lakekeeper:(Cutover|PostgresCluster|SigningKey|Warehouse|Namespaces|Tables)::/;
+
 const TABLE = "main.default.t007";
 
 let checkout: Checkout;
@@ -52,15 +59,19 @@ test("read and sql are exchanged at will, and decide which catalog the ml-runner
   expect(await catalogType()).toBe("rest");
 }, 90_000);
 
-test("from write on the SqlCatalog is not followed any more", async () => {
+test("the run that enters write registers the SqlCatalog's last pointers", async () => {
+  catalog.point(TABLE, second);
   await enter("write");
   await checkout.mustMake("up");
   expect(await catalogType()).toBe("rest");
+  expect(await pointer()).toBe(second);
+}, 90_000);
 
-  catalog.point(TABLE, second);
+test("from then on the SqlCatalog is not followed any more", async () => {
+  catalog.point(TABLE, first);
   catalog.point("main.default.t008", undefined);
   await checkout.mustMake("up");
-  expect(await pointer()).toBe(first);
+  expect(await pointer()).toBe(second);
   expect(Object.keys(await pointersInCatalog(await doctorInputs(checkout)))).toHaveLength(84);
 }, 90_000);
 
@@ -79,9 +90,12 @@ test.each(["read", "sql"])(
 test("and up does nothing on that way either", async () => {
   const { code } = await checkout.make("up");
   expect(code).not.toBe(0);
-  expect(await pointer()).toBe(first);
+  expect(await pointer()).toBe(second);
   expect(Object.keys(await pointersInCatalog(await doctorInputs(checkout)))).toHaveLength(84);
   expect(await catalogType()).toBe("rest");
+  const { deployment } = JSON.parse(await checkout.engine("stack", "export")) as Exported;
+  const unprotected = deployment.resources.filter(({ protect, urn }) => PROTECTED.test(urn) && protect !== true);
+  expect(unprotected.map(({ urn }) => urn)).toEqual([]);
 
   await enter("write");
   await checkout.mustMake("up");

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { accessToken, type Connection } from "../../clients/token.ts";
+import { accessToken } from "../../clients/token.ts";
 import { S3Client } from "../../clients/s3.ts";
 import { startR2 } from "../../emulators/r2/server.ts";
 import { secretAccessKey } from "../../emulators/r2/accountTokens.ts";
@@ -11,6 +11,7 @@ import { SAMPLE_BUCKET, sampleObjects, sampleRows } from "../../tools/fixtures/s
 import { pythonWithPackages } from "../../tools/python.ts";
 import { run } from "../../tools/run.ts";
 import { type Checkout, makeCheckout, resourceCounts } from "../support/checkout.ts";
+import { doctorInputs } from "../support/liveStack.ts";
 
 // A newcomer's way through the local stack with the real engine: the tests run in this order, on one stack.
 
@@ -21,12 +22,6 @@ const VARIABLES = [
   "LAKEHOUSE_CATALOG_TOKEN",
   "LAKEHOUSE_REST_VENDING",
 ] as const;
-
-interface Doctor {
-  readonly connection: Connection;
-  readonly warehouseId: string;
-  readonly storage: { readonly endpoint: string; readonly accessKeyId: string; readonly secretAccessKey: string };
-}
 
 interface State {
   readonly deployment: {
@@ -47,10 +42,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await checkout.remove();
 });
-
-async function doctorInputs(): Promise<Doctor> {
-  return (await checkout.outputs())["doctor"] as Doctor;
-}
 
 async function resources(): Promise<State["deployment"]["resources"]> {
   return (JSON.parse(await checkout.engine("stack", "export")) as State).deployment.resources;
@@ -79,7 +70,7 @@ async function kill(pid: number): Promise<void> {
 /** The ml-runner with nothing in its environment but the five outputs, and its own keys where vending is off. */
 async function readAll(vending: "0" | "1"): Promise<unknown> {
   const outputs = await checkout.outputs();
-  const { storage } = await doctorInputs();
+  const { storage } = await doctorInputs(checkout);
   const environment = {
     ...Object.fromEntries(VARIABLES.map((name) => [name, String(outputs[name])])),
     LAKEHOUSE_REST_VENDING: vending,
@@ -122,7 +113,7 @@ test("PyIceberg, given the five outputs, reads every row of all 84 tables with v
 }, 180_000);
 
 test("the state keeps every secret encrypted and each provider small", async () => {
-  const doctor = await doctorInputs();
+  const doctor = await doctorInputs(checkout);
   const outputs = await checkout.outputs();
   const state = await checkout.read(".state/pulumi/backend/.pulumi/stacks/lakekeeper/local.json");
   const secrets = [
@@ -163,7 +154,7 @@ test("the doctor names the failing check when the server is stopped, and up repa
 }, 120_000);
 
 test("a warehouse that was renamed by hand gets its name back after a refresh", async () => {
-  const { connection, warehouseId } = await doctorInputs();
+  const { connection, warehouseId } = await doctorInputs(checkout);
   const answer = await fetch(`${connection.uri}/management/v1/warehouse/${warehouseId}/rename`, {
     method: "POST",
     headers: {
@@ -274,7 +265,7 @@ describe("wrong settings stop a run before it changes anything", () => {
 });
 
 test("down leaves nothing running and every object in the bucket, and up works again on it", async () => {
-  const { storage } = await doctorInputs();
+  const { storage } = await doctorInputs(checkout);
   const running = await pids();
   expect(running.filter(isRunning)).toEqual(running);
   await checkout.mustMake("down");

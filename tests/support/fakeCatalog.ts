@@ -86,6 +86,7 @@ export class FakeCatalog {
       location: "s3://lakehouse",
       namespaces: ["main", "main.default"],
       smokeTable: "main.default.t000",
+      tableRequired: true,
       vending: "required",
       writeProbe: true,
       ...changed,

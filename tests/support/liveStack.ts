@@ -2,6 +2,7 @@ import { IcebergCatalog, tableName, type TableIdentifier } from "../../clients/i
 import { withCatalog } from "../../clients/lakekeeper.ts";
 import type { S3Access } from "../../clients/s3.ts";
 import type { Connection } from "../../clients/token.ts";
+import { inputsOf } from "../../tools/stackState.ts";
 import type { Checkout } from "./checkout.ts";
 
 /** What `make doctor` is given: how to reach a running stack. */
@@ -12,7 +13,8 @@ export interface Doctor {
 }
 
 export async function doctorInputs(checkout: Checkout): Promise<Doctor> {
-  return (await checkout.outputs())["doctor"] as Doctor;
+  const exported = await checkout.engine("stack", "export", "--show-secrets");
+  return inputsOf("Verification", exported) as unknown as Doctor;
 }
 
 /** From table, as in `main.default.t000`, to the metadata file that the catalog gives when the table is loaded. */

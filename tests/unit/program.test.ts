@@ -30,21 +30,25 @@ test("each component has its children below it, named after it", () => {
   for (const { type, name, parent } of declared) (tree[parent ?? "nothing"] ??= []).push(`${type} ${name}`);
   expect(tree).toEqual({
     nothing: [
-      "Ports ports",
-      "LakekeeperRuntime runtime",
+      "<LocalPlatform> local",
+      "Cutover cutover",
       "<Postgres> postgres",
       "<TokenIssuer> issuer",
       "<Service> lakekeeper",
       "<Lifecycle> lakekeeper",
       "<CatalogAccess> access",
-      "RandomSecret lakehouse-token-id",
-      "RandomSecret lakehouse-token",
-      "Process lakehouse",
-      "SampleLakehouse lakehouse-sample",
       "<Warehouse> warehouse",
       "<Registration> registration",
       "<Verification> verification",
       "<MlRunner> ml-runner",
+    ],
+    "<LocalPlatform> local": [
+      "Ports ports",
+      "LakekeeperRuntime runtime",
+      "RandomSecret r2-token-id",
+      "RandomSecret r2-token",
+      "Process r2",
+      "SampleLakehouse r2-sample",
     ],
     "<Postgres> postgres": [
       "RandomSecret postgres-role-password",
@@ -63,7 +67,6 @@ test("each component has its children below it, named after it", () => {
     "<Warehouse> warehouse": ["Warehouse warehouse", "Namespaces warehouse-namespaces"],
     "<Registration> registration": ["Tables registration"],
     "<Verification> verification": ["Verification verification"],
-    "<MlRunner> ml-runner": ["Cutover ml-runner-cutover"],
   });
 });
 
@@ -71,7 +74,7 @@ test.each([
   ["Process lakekeeper-serve", ["Job lakekeeper-migrate", "Process issuer"]],
   ["Process issuer", ["IssuerDocuments issuer-documents"]],
   ["Token access-ml-runner", ["Process issuer"]],
-  ["Warehouse warehouse", ["Process lakehouse", "SampleLakehouse lakehouse-sample"]],
+  ["Warehouse warehouse", ["Cutover cutover", "Process r2", "SampleLakehouse r2-sample"]],
   ["Tables registration", ["Namespaces warehouse-namespaces"]],
   ["Verification verification", ["Tables registration"]],
 ])("%s comes after %j", (resource, expected) => {
@@ -129,6 +132,7 @@ test("with protect, the engine refuses to delete whatever holds state", () => {
     .filter(({ options }) => options.protect === true)
     .map(({ type, name }) => `${type} ${name}`);
   expect(isProtected).toEqual([
+    "Cutover cutover",
     "RandomSecret postgres-role-password",
     "RandomSecret postgres-superuser-password",
     "PostgresCluster postgres",
@@ -136,8 +140,13 @@ test("with protect, the engine refuses to delete whatever holds state", () => {
     "RandomSecret lakekeeper-encryption-key",
     "Warehouse warehouse",
     "Namespaces warehouse-namespaces",
-    "Cutover ml-runner-cutover",
   ]);
+});
+
+test("nothing that is protected is registered before a way back has been refused", () => {
+  for (const resource of declared.filter(({ options, type }) => options.protect === true && type !== "Cutover")) {
+    expect(dependencies(resource)).toContain("Cutover cutover");
+  }
 });
 
 describe("outputs", () => {
@@ -175,7 +184,7 @@ describe("outputs", () => {
     );
   });
 
-  test.each(["LAKEHOUSE_CATALOG_TOKEN", "doctor", "mlRunnerEnv"] as const)("%s is secret", async (name) => {
+  test.each(["LAKEHOUSE_CATALOG_TOKEN", "mlRunnerEnv"] as const)("%s is secret", async (name) => {
     expect((await settle<unknown>(program[name])).secret).toBe(true);
   });
 

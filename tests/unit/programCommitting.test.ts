@@ -21,10 +21,11 @@ function optionsOf(type: string): pulumi.CustomResourceOptions {
   return found.options;
 }
 
-test("the SqlCatalog is not read, and no pointer of it moves a table", async () => {
-  const tables = declared.find(({ type }) => type === "Tables");
-  expect((await settle(tables?.inputs["tables"])).value).toEqual({});
-  expect(optionsOf("Tables").ignoreChanges).toEqual(["tables"]);
+test("the SqlCatalog's last pointers are asked for, and that it is gone is left to the tables to judge", async () => {
+  const inputs = declared.find(({ type }) => type === "Tables")?.inputs ?? {};
+  expect((await settle(inputs["final"])).value).toBe(true);
+  expect((await settle(inputs["tables"])).value).toEqual({});
+  expect((await settle(inputs["unreadable"])).value).toContain("/nowhere/catalog.db");
 });
 
 test.each(["Tables", "Namespaces", "Warehouse"])("%s stays in the catalog when its resource goes", (type) => {

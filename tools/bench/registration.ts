@@ -7,7 +7,7 @@ import { variables } from "../environment.ts";
 import { pythonWithPackages } from "../python.ts";
 import { run } from "../run.ts";
 import { median, seconds, type Measure } from "./measure.ts";
-import { storedResources } from "./state.ts";
+import { inputsOf } from "../stackState.ts";
 
 const rounds = 5;
 
@@ -16,12 +16,10 @@ export const registration: Measure = {
   name: "registration",
   target: "at least 4x faster than PyIceberg's register_table loop",
   async run(checkout) {
-    const stored = (await storedResources(checkout)).find(({ type }) => type.endsWith("/lakekeeper:Tables"));
-    if (stored === undefined) return { seen: "the stack has no tables", kept: false };
+    const exported = await checkout.engine("stack", "export", "--show-secrets");
+    const inputs = inputsOf("Tables", exported) as TablesInputs | undefined;
+    if (inputs === undefined) return { seen: "the stack has no tables", kept: false };
     const outputs = await checkout.outputs();
-    // The state wraps a secret; the output gives it plainly.
-    const { connection } = outputs["doctor"] as Pick<TablesInputs, "connection">;
-    const inputs = { ...(stored.inputs as unknown as TablesInputs), connection };
     const count = Object.keys(inputs.tables).length;
     const withPyIceberg = await pyIcebergLoop(checkout, inputs, outputs);
 

@@ -2,7 +2,10 @@ import provider, { type VerificationOutputs } from "../../../providers/verificat
 import type { VerificationInputs } from "../../../providers/verification/inputs.ts";
 import { formatReport, type Check, type Report } from "../../../providers/verification/report.ts";
 import { runVerification } from "../../../providers/verification/run.ts";
-import { DATA_KEY, FakeCatalog, METADATA_KEY, OWN, READER_TOKEN } from "../../support/fakeCatalog.ts";
+import { DATA_KEY, FakeCatalog, METADATA_KEY, OWN, READER_TOKEN, WAREHOUSE_ID } from "../../support/fakeCatalog.ts";
+
+const LIST_DEFAULT = `GET /catalog/v1/${WAREHOUSE_ID}/namespaces/main%1Fdefault/tables`;
+const LIST_TEST = `GET /catalog/v1/${WAREHOUSE_ID}/namespaces/main%1Ftest/tables`;
 
 let catalog: FakeCatalog;
 beforeEach(async () => (catalog = await new FakeCatalog().start()));
@@ -111,14 +114,33 @@ describe("vending", () => {
   });
 
   test("required, but no table to check it with: fatal", async () => {
-    const report = await runVerification(inputs({ smokeTable: "" }));
+    const empty = { smokeTable: "", namespaces: ["main.test"], tableRequired: false };
+    catalog.answers[LIST_TEST] = { status: 200, body: { identifiers: [] } };
+    const report = await runVerification(inputs(empty));
     expect(named(report, "table loads")).toMatchObject({
       outcome: "skipped",
-      seen: expect.stringMatching(/^no table/) as unknown,
+      seen: "there is no table that could be loaded",
     });
     expect(report.fatal).toEqual([expect.stringContaining("vending is required, but nothing was vended")]);
-    const auto = await runVerification(inputs({ smokeTable: "", vending: "auto" }));
+    const auto = await runVerification(inputs({ ...empty, vending: "auto" }));
     expect(auto).toMatchObject({ vendingVerified: false, fatal: [] });
+  });
+
+  test("auto, but readers are pointed at a catalog without a table: fatal", async () => {
+    catalog.answers[LIST_TEST] = { status: 200, body: { identifiers: [] } };
+    const report = await runVerification(inputs({ smokeTable: "", namespaces: ["main.test"], vending: "auto" }));
+    expect(report.fatal).toEqual([
+      "table loads: there is no table that could be loaded; keep lakekeeper:cutover at sql until one is registered",
+    ]);
+  });
+
+  test("without a registered table, one that the catalog has is looked at", async () => {
+    catalog.answers[LIST_TEST] = { status: 200, body: { identifiers: [] } };
+    const identifiers = [{ namespace: ["main", "default"], name: "t000" }];
+    catalog.answers[LIST_DEFAULT] = { status: 200, body: { identifiers } };
+    const report = await runVerification(inputs({ smokeTable: "", namespaces: ["main.test", "main.default"] }));
+    expect(named(report, "table loads").seen).toContain("main.default.t000 at s3://");
+    expect(report).toMatchObject({ vendingVerified: true, fatal: [] });
   });
 });
 
@@ -136,6 +158,7 @@ test("no secret is in a report, not even when a server sends it back", async () 
 
 test("the report is a table with the failed checks standing out", async () => {
   const report: Report = {
+    verifiedAt: "2026-01-01T00:00:00.000Z",
     checks: [
       { check: "health", outcome: "passed", seen: "ok", milliseconds: 3 },
       { check: "namespaces", outcome: "failed", seen: "not listed: main", milliseconds: 120 },

@@ -79,6 +79,7 @@ const verify = (changed: Partial<VerificationInputs> = {}): Promise<Report> =>
     location: "s3://lakehouse",
     namespaces: ["main", "main.default", "main.test"],
     smokeTable: "main.default.t000",
+    tableRequired: true,
     vending: "required",
     writeProbe: true,
     ...changed,
