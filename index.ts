@@ -33,6 +33,7 @@ const lifecycle = new LakekeeperLifecycle("lakekeeper", {
   service,
   issuer,
   version: config.version,
+  restoredBackup: config.restoredBackup,
 });
 
 // F3 comes before F2 in the graph: Lakekeeper takes a warehouse from no one until it has been bootstrapped.

@@ -20,6 +20,8 @@ export class TokenIssuer extends pulumi.ComponentResource {
   readonly key: SigningKey;
   /** The `iss` of every token. */
   readonly url: pulumi.Output<string>;
+  /** Where Lakekeeper finds the discovery document. */
+  readonly providerUri: pulumi.Output<string>;
   readonly audience: string;
   /** What must exist before Lakekeeper starts. */
   readonly published: pulumi.Resource;
@@ -35,6 +37,7 @@ export class TokenIssuer extends pulumi.ComponentResource {
     );
     const issuer = args.platform.issuer(name, this.key.jwks, { parent: this });
     this.url = issuer.url;
+    this.providerUri = issuer.providerUri;
     this.published = issuer.published;
     this.registerOutputs({ url: this.url });
   }

@@ -5,6 +5,7 @@ import type { LakekeeperService } from "./service.ts";
 import type { Platform } from "../platforms/platform.ts";
 import { after } from "../providers/after.ts";
 import { Readiness } from "../providers/readiness.ts";
+import { Release } from "../providers/release.ts";
 
 export interface LakekeeperLifecycleArgs {
   readonly platform: Platform;
@@ -13,6 +14,8 @@ export interface LakekeeperLifecycleArgs {
   readonly issuer: TokenIssuer;
   /** The release to run, `0.13.3`. */
   readonly version: string;
+  /** Name of the backup that the database was restored from, to allow an older version; empty otherwise. */
+  readonly restoredBackup: string;
 }
 
 /**
@@ -30,10 +33,16 @@ export class LakekeeperLifecycle extends pulumi.ComponentResource {
     const { platform, version } = args;
     const { environment } = args.service;
 
+    const database = args.postgres.identity;
+    const release = new Release(
+      `${name}-release`,
+      { version, database, restoredBackup: args.restoredBackup },
+      { parent: this },
+    );
     const migrate = platform.migrate(
       `${name}-migrate`,
-      { environment, version, database: args.postgres.identity },
-      { parent: this },
+      { environment, version, database },
+      { parent: this, dependsOn: release },
     );
     const serve = platform.serve(
       `${name}-serve`,

@@ -32,7 +32,7 @@ export class LakekeeperService extends pulumi.ComponentResource {
         LAKEKEEPER__PG_DATABASE_URL_READ: args.postgres.url,
         LAKEKEEPER__PG_DATABASE_URL_WRITE: args.postgres.url,
         LAKEKEEPER__PG_ENCRYPTION_KEY: encryptionKey.value,
-        LAKEKEEPER__OPENID_PROVIDER_URI: args.issuer.url,
+        LAKEKEEPER__OPENID_PROVIDER_URI: args.issuer.providerUri,
         LAKEKEEPER__OPENID_AUDIENCE: args.issuer.audience,
         LAKEKEEPER__OPENID_SUBJECT_CLAIM: "sub",
       }),

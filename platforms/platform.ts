@@ -17,8 +17,10 @@ export interface Jwks {
 
 /** Where the issuer's two documents can be read. */
 export interface Issuer {
-  /** The `iss` of every token, and what Lakekeeper is given as its OpenID provider. */
+  /** The `iss` of every token. */
   readonly url: pulumi.Output<string>;
+  /** Where Lakekeeper finds the discovery document, which may be an address that only it can reach. */
+  readonly providerUri: pulumi.Output<string>;
   /** What must exist before Lakekeeper starts, since it reads the discovery document then and exits without it. */
   readonly published: pulumi.Resource;
 }

@@ -96,7 +96,7 @@ export class LocalPlatform extends pulumi.ComponentResource implements Platform 
       },
       pulumi.mergeOptions(opts, { dependsOn: documents }),
     );
-    return { url, published };
+    return { url, providerUri: url, published };
   }
 
   migrate(name: string, args: MigrateArgs, opts: pulumi.ResourceOptions): pulumi.Resource {

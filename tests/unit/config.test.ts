@@ -50,7 +50,10 @@ describe("a wrong setting is named with its value and what would be right", () =
     [{ "lakekeeper:ports": '{"lakekeeper":80}' }, "lakekeeper:ports.lakekeeper is 80"],
     [{ "lakekeeper:cutover": "done" }, "must be one of sql, read, write, retired"],
     [{ "lakekeeper:vendng": "off" }, "lakekeeper:vendng is not a setting; the settings are platform,"],
-    [{ "lakekeeper:verification": '{"probe":true}' }, "lakekeeper:verification.probe is not a setting"],
+    [
+      { "lakekeeper:verification": '{"probe":true}' },
+      "lakekeeper:verification.probe is not a setting; the fields of lakekeeper:verification are smokeTable, writeProbe",
+    ],
   ])("%j", (settings, expected) => {
     expect(problemsOf(settings as Record<string, string>)).toContain(expected);
   });
@@ -71,6 +74,43 @@ describe("a wrong setting is named with its value and what would be right", () =
 test("every problem is reported at once", () => {
   const message = problemsOf({ "lakekeeper:vending": "x", "lakekeeper:cutover": "y", "lakekeeper:allowReplace": "z" });
   expect(message).toContain("has 3 problems; nothing was changed");
+});
+
+describe("on railway", () => {
+  const railway = { "lakekeeper:platform": "railway" };
+  const complete = {
+    ...railway,
+    "lakekeeper:r2": '{"accountId":"a1"}',
+    "lakekeeper:r2Credentials": '{"accessKeyId":"id","secretAccessKey":"hush","token":"hush"}',
+  };
+
+  test("what is missing is told at once, with the commands to set it", () => {
+    const message = problemsOf(railway);
+    expect(message).toContain("lakekeeper:r2.accountId is not set");
+    expect(message).toContain("pulumi config set --path lakekeeper:r2.accountId");
+    expect(message).toContain("pulumi config set --secret --path lakekeeper:r2Credentials.token");
+  });
+
+  test("an incomplete credential is named without what is there", () => {
+    const message = problemsOf({ ...complete, "lakekeeper:r2Credentials": '{"accessKeyId":"id","token":"hush"}' });
+    expect(message).toContain("lakekeeper:r2Credentials.secretAccessKey is not set");
+    expect(message).not.toContain("hush");
+  });
+
+  test("an external Postgres needs its URL", () => {
+    expect(problemsOf({ ...complete, "lakekeeper:postgres": "external" })).toContain(
+      "lakekeeper:postgresUrl is not set",
+    );
+  });
+
+  test("the rest has defaults", () => {
+    expect(readConfig(complete)).toMatchObject({
+      postgres: "managed",
+      railway: { replicas: 1, backups: ["DAILY", "WEEKLY"], deployTimeoutSeconds: 1200 },
+      r2: { accountId: "a1", jurisdiction: "default" },
+    });
+    expect(readConfig(complete).mlRunner).toBeUndefined();
+  });
 });
 
 test("a secret's value is never shown", () => {

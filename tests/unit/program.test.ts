@@ -57,7 +57,12 @@ test("each component has its children below it, named after it", () => {
     ],
     "<TokenIssuer> issuer": ["SigningKey issuer-key", "IssuerDocuments issuer-documents", "Process issuer"],
     "<Service> lakekeeper": ["RandomSecret lakekeeper-encryption-key"],
-    "<Lifecycle> lakekeeper": ["Job lakekeeper-migrate", "Process lakekeeper-serve", "Readiness lakekeeper-ready"],
+    "<Lifecycle> lakekeeper": [
+      "Release lakekeeper-release",
+      "Job lakekeeper-migrate",
+      "Process lakekeeper-serve",
+      "Readiness lakekeeper-ready",
+    ],
     "<CatalogAccess> access": [
       "Bootstrap access-bootstrap",
       "Token access-deployer",
