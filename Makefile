@@ -9,7 +9,7 @@ node := node_modules/.bin/node --disable-warning=ExperimentalWarning
 packages := node_modules/.installed-package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help up down preview refresh env doctor pulumi engine test lint format bench clean
+.PHONY: help up down preview refresh env doctor engine test lint format bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -18,25 +18,22 @@ help: ## List the targets
 	@echo "  EMULATED=1 runs another stack against emulators. YES=1 does not ask before it changes a stack."
 
 up: $(packages) ## Create or update the stack
-	@$(node) tools/pulumi.ts up
+	@$(node) tools/target.ts up
 
 down: $(packages) ## Remove the stack; tables' files stay where they are
-	@$(node) tools/pulumi.ts destroy
+	@$(node) tools/target.ts destroy
 
 preview: $(packages) ## Show what `make up` would change
-	@$(node) tools/pulumi.ts preview
+	@$(node) tools/target.ts preview
 
 refresh: $(packages) ## Compare the engine's state with what is really there
-	@$(node) tools/pulumi.ts refresh
+	@$(node) tools/target.ts refresh
 
 env: $(packages) ## Print the ml-runner's environment (FORMAT=dotenv|json|export|railway SHOW_SECRETS=1)
 	@$(node) tools/env.ts
 
 doctor: $(packages) ## Verify the running catalog; exit code 1 when a check fails
 	@$(node) tools/doctor.ts
-
-pulumi: $(packages) ## Any other command of the engine (ARGS="stack export")
-	@$(node) tools/pulumi.ts $(ARGS)
 
 engine: $(packages) ## Get the Pulumi engine into the tool cache, if it is not there or on PATH
 	@$(node) tools/engine/main.ts

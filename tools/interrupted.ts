@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { commandOf } from "../platforms/local/processId.ts";
 import { run } from "./run.ts";
-import { home, project, projectName, type Stack } from "./stack.ts";
+import { home, project, projectName, stateFile, type Stack } from "./stack.ts";
 
 /**
  * Clears up after a run on an isolated stack that was killed: the engine leaves its lock, which stops every later run,
@@ -11,19 +11,38 @@ import { home, project, projectName, type Stack } from "./stack.ts";
  * create they adopt when they find it made.
  */
 export async function recover(stack: Stack): Promise<void> {
-  const holders = lockHolders(stack);
-  if (holders.length === 0 || (await Promise.all(holders.map(isEngineRunning))).includes(true)) return;
+  if ((await liveEngine(stack)) !== undefined) return;
+  const locked = lockHolders(stack).length > 0;
+  if (!locked && !hasPendingOperations(stack)) return;
 
-  process.stdout.write(`An earlier run on the stack ${stack.name} was killed: clearing up after it.\n`);
+  process.stderr.write(`An earlier run on the stack ${stack.name} was killed: clearing up after it.\n`);
   // In the copy of the project, for the engine may write into the settings beside Pulumi.yaml.
   const engine = (...args: string[]): Promise<string> => run("pulumi", args, { cwd: project, env: stack.environment });
-  await engine("cancel", "--yes");
+  if (locked) await engine("cancel", "--yes");
   const state = JSON.parse(await engine("stack", "export")) as { deployment: { pending_operations?: unknown } };
   delete state.deployment.pending_operations;
-  const file = join(home, "recovered.json");
-  writeFileSync(file, JSON.stringify(state), { mode: 0o600 });
-  await engine("stack", "import", "--file", file);
-  rmSync(file);
+  const folder = mkdtempSync(join(home, "recovered-"));
+  try {
+    const file = join(folder, "state.json");
+    writeFileSync(file, JSON.stringify(state), { mode: 0o600 });
+    await engine("stack", "import", "--file", file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The pid of an engine that is changing the stack; undefined when there is none. */
+export async function liveEngine(stack: Stack): Promise<number | undefined> {
+  for (const pid of lockHolders(stack)) if (await isEngineRunning(pid)) return pid;
+  return undefined;
+}
+
+function hasPendingOperations(stack: Stack): boolean {
+  const operations = z.object({
+    checkpoint: z.object({ latest: z.object({ pending_operations: z.array(z.unknown()).nullish() }).nullish() }),
+  });
+  const { latest } = operations.parse(JSON.parse(readFileSync(stateFile(stack), "utf8"))).checkpoint;
+  return (latest?.pending_operations?.length ?? 0) > 0;
 }
 
 /** The processes that hold the stack's lock; on another machine there are none, for the backend is in this checkout. */

@@ -4,6 +4,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { UserError } from "../clients/errors.ts";
 import { findEngine } from "./engine/engine.ts";
+import { endLeftovers, mark } from "./leftovers.ts";
+import { run } from "./run.ts";
+import { joinSettings, splitSettings } from "./settings.ts";
 
 /** The folder of Pulumi.yaml. */
 export const checkout = join(import.meta.dirname, "..");
@@ -37,6 +40,7 @@ export async function currentStack(): Promise<Stack> {
     PULUMI_SKIP_UPDATE_CHECK: "1",
     // The Node.js language host that can be built from Go modules passes on nothing of Pulumi.yaml's `nodeargs`.
     NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --disable-warning=ExperimentalWarning`.trim(),
+    ...mark(checkout, name),
   };
   if (isolated) isolate(environment);
   return { name, isolated, environment };
@@ -51,12 +55,18 @@ function isolate(environment: NodeJS.ProcessEnv): void {
 
 /** What to type to make this stack, for messages. */
 export function upCommand(stack: Stack): string {
-  return stack.name === "local" ? "`make up`" : `\`make up STACK=${stack.name}\``;
+  if (stack.name === "local") return "`make up`";
+  return `\`make up STACK=${stack.name}${stack.isolated ? " EMULATED=1" : ""}\``;
 }
 
 /** Whether the isolated stack has been created. */
 export function exists(stack: Stack): boolean {
-  return existsSync(join(home, "backend", ".pulumi", "stacks", projectName(), `${stack.name}.json`));
+  return existsSync(stateFile(stack));
+}
+
+/** Where the file backend keeps the state of an isolated stack. */
+export function stateFile(stack: Stack): string {
+  return join(home, "backend", ".pulumi", "stacks", projectName(), `${stack.name}.json`);
 }
 
 /** The project's name, under which a file backend keeps its stacks. */
@@ -71,29 +81,50 @@ export async function prepare(stack: Stack): Promise<void> {
   if (!existsSync(passphrase)) {
     writeFileSync(passphrase, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx" });
   }
+  writeFileSync(join(project, "Pulumi.yaml"), readFileSync(join(checkout, "Pulumi.yaml")));
   copySettings(stack);
+  if (exists(stack)) return;
   // Run in the copy of the project, for it writes the passphrase's salt into the settings it finds beside Pulumi.yaml.
-  if (!exists(stack)) await pulumi(stack, ["stack", "init", stack.name, "--no-select"], project);
+  const init = ["stack", "init", stack.name, "--no-select", "--non-interactive"];
+  await run("pulumi", init, { cwd: project, env: stack.environment });
 }
 
 /**
- * Pulumi writes the salt of the passphrase into the settings file of the stack. The salt belongs to this checkout and
- * not into the tracked file, so the engine is given a copy: the tracked settings plus the salt that the copy has.
+ * The engine is given a copy of an isolated stack's settings: the tracked ones, and what only this checkout's passphrase
+ * can read, which is kept in the copy alone.
  */
 function copySettings(stack: Stack): void {
-  writeFileSync(join(project, "Pulumi.yaml"), readFileSync(join(checkout, "Pulumi.yaml")));
-  const file = `Pulumi.${stack.name}.yaml`;
-  const copy = settingsCopy(stack);
-  const salt = existsSync(copy) ? /^encryptionsalt:.*$/m.exec(readFileSync(copy, "utf8"))?.[0] : undefined;
-  const tracked = existsSync(join(checkout, file)) ? readFileSync(join(checkout, file), "utf8") : "";
-  // An emulated stack is not encrypted with what the operator's real one is.
-  const own =
-    stack.name === "local" ? tracked : tracked.replace(/^(encryptionsalt|secretsprovider|encryptedkey):.*\n?/gm, "");
-  const complete = salt === undefined || /^encryptionsalt:/m.test(own);
-  writeFileSync(copy, complete ? own : `${own.trimEnd()}\n${salt}\n`);
+  const tracked = splitSettings(textOf(trackedSettings(stack)));
+  if (stack.name === "local" && tracked.secrets.length > 0) {
+    throw new UserError(
+      `Pulumi.local.yaml holds encrypted settings, which no passphrase of this checkout can read. Remove them there and ` +
+        "set them with `tools/pulumi config set --secret <key> <value>`, which keeps them in .state.",
+    );
+  }
+  // An emulated stack cannot read what its real one has encrypted.
+  writeFileSync(
+    settingsCopy(stack),
+    joinSettings({ ...splitSettings(textOf(settingsCopy(stack))), plain: tracked.plain }),
+  );
 }
 
-function settingsCopy(stack: Stack): string {
+/** Takes over from the copy what a command has set, other than secrets. */
+export function keepSettings(stack: Stack): void {
+  const tracked = splitSettings(textOf(trackedSettings(stack)));
+  const { plain } = splitSettings(textOf(settingsCopy(stack)));
+  if (plain !== tracked.plain) writeFileSync(trackedSettings(stack), joinSettings({ ...tracked, plain }));
+}
+
+function textOf(file: string): string {
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
+}
+
+function trackedSettings(stack: Stack): string {
+  return join(checkout, `Pulumi.${stack.name}.yaml`);
+}
+
+/** The settings that the engine is given of an isolated stack. */
+export function settingsCopy(stack: Stack): string {
   return join(project, `Pulumi.${stack.name}.yaml`);
 }
 
@@ -103,17 +134,26 @@ export function stackArguments(stack: Stack): string[] {
 }
 
 /**
- * Runs `pulumi` at this terminal.
+ * Runs `pulumi` at this terminal, and ends what it leaves when it is killed, as it is when nobody reads what it prints.
  *
  * @throws EngineFailed when it fails; it has told why.
  */
 export async function pulumi(stack: Stack, args: readonly string[], cwd: string = checkout): Promise<void> {
   const child = spawn("pulumi", args, { cwd, env: stack.environment, stdio: "inherit" });
-  const code = await new Promise<number>((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (status) => resolve(status ?? 1));
-  });
-  if (code !== 0) throw new EngineFailed(code);
+  const pass = (signal: NodeJS.Signals): boolean => child.kill(signal);
+  // A terminal sends its interrupt to the engine as well, which then comes to an orderly end that is waited for.
+  const wait = (): undefined => undefined;
+  process.on("SIGINT", wait).on("SIGTERM", pass).on("SIGHUP", pass);
+  try {
+    const code = await new Promise<number>((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", (status) => resolve(status ?? 1));
+    });
+    if (code !== 0) throw new EngineFailed(code);
+  } finally {
+    process.off("SIGINT", wait).off("SIGTERM", pass).off("SIGHUP", pass);
+    await endLeftovers(checkout, stack.name);
+  }
 }
 
 /** The engine has failed and has said why: only its exit code is left to pass on. */

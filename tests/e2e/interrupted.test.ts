@@ -1,47 +1,21 @@
-import { spawn } from "node:child_process";
-import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Checkout, makeCheckout } from "../support/checkout.ts";
+import { enginePid, letGo, makeSlowCheckout, processesOf, upInTheMiddle } from "../support/slowProgram.ts";
 
-// A program of one resource, whose creation waits for a file, stands in for ours: what is tried is how the commands keep
-// an isolated stack, not what is on it.
-const program = `
-import * as pulumi from "@pulumi/pulumi";
-
-const create = async () => {
-  const { existsSync } = require("node:fs");
-  const { setTimeout: delay } = require("node:timers/promises");
-  while (!existsSync("go-on")) await delay(50);
-  return { id: "one", outs: { kept: "s3cret" } };
-};
-class Slow extends pulumi.dynamic.Resource {}
-export const one = new Slow({ create }, "slow", { kept: undefined }, { additionalSecretOutputs: ["kept"] });
-
-// What \`make up\` tells at its end.
-const LAKEHOUSE_CATALOG_TYPE = "rest", LAKEHOUSE_REST_URI = "", LAKEHOUSE_REST_WAREHOUSE = "", LAKEHOUSE_CATALOG_TOKEN = "";
-const LAKEHOUSE_REST_VENDING = "0", lakekeeperRuntime = "none", cutover = "sql", verification = { checks: [] };
-export {
-  LAKEHOUSE_CATALOG_TYPE, LAKEHOUSE_REST_URI, LAKEHOUSE_REST_WAREHOUSE, LAKEHOUSE_CATALOG_TOKEN,
-  LAKEHOUSE_REST_VENDING, lakekeeperRuntime, cutover, verification,
-};
-`;
+const LOCKS = ".state/pulumi/backend/.pulumi/locks/organization/lakekeeper/local";
+const STATE = ".state/pulumi/backend/.pulumi/stacks/lakekeeper/local.json";
 
 let checkout: Checkout;
 
 beforeAll(async () => {
-  checkout = await makeCheckout();
-  writeFileSync(join(checkout.directory, "index.ts"), program);
+  checkout = await makeSlowCheckout();
 });
 
 afterAll(async () => {
+  for (const pid of processesOf(checkout)) process.kill(pid, "SIGKILL");
   await checkout.remove();
 });
-
-async function locks(): Promise<{ pid: number }[]> {
-  const folder = ".state/pulumi/backend/.pulumi/locks/organization/lakekeeper/local";
-  const files = readdirSync(join(checkout.directory, folder)).filter((file) => file.endsWith(".json"));
-  return Promise.all(files.map(async (file) => JSON.parse(await checkout.read(join(folder, file))) as { pid: number }));
-}
 
 test("an isolated stack keeps its passphrase to itself and leaves the tracked settings alone", async () => {
   const tracked = await checkout.read("Pulumi.local.yaml");
@@ -58,39 +32,83 @@ test("an isolated stack keeps its passphrase to itself and leaves the tracked se
   expect(await checkout.read(".state/pulumi/project/Pulumi.local.yaml")).toBe(copy);
 }, 60_000);
 
-test("a run that was killed stops no later one, and a run that goes on is left alone", async () => {
-  const killed = spawn("make", ["--silent", "up"], { cwd: checkout.directory, stdio: ["ignore", "pipe", "pipe"] });
-  const ended = new Promise((resolve) => killed.once("close", resolve));
-  await new Promise<void>((resolve) => {
-    let output = "";
-    killed.stdout.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-      if (/dynamic:Resource slow creating/.test(output)) resolve();
-    });
-  });
-  const refused = await checkout.make("refresh");
-  expect(refused.code).not.toBe(0);
-  expect(refused.output).toContain("currently locked by 1 lock");
+test("a second command while one runs says so and leaves it alone; one that is killed leaves no process", async () => {
+  const first = await upInTheMiddle(checkout);
+  const pid = enginePid(checkout);
+  const running = processesOf(checkout);
+  expect(running.length).toBeGreaterThanOrEqual(3);
+  for (const target of ["up", "refresh", "down"]) {
+    const refused = await checkout.make(target);
+    expect(refused.code).not.toBe(0);
+    expect(refused.output).toContain(
+      `error: Another command is changing the stack local (pulumi, process ${pid}). Wait until it has ended`,
+    );
+  }
+  // Looking is allowed meanwhile.
+  await checkout.mustMake("preview");
+  expect(processesOf(checkout)).toEqual(running);
 
-  const [lock] = await locks();
-  process.kill(lock!.pid, "SIGKILL");
-  writeFileSync(join(checkout.directory, "go-on"), "");
-  await ended;
-  expect(await locks()).toHaveLength(1);
+  process.kill(pid, "SIGKILL");
+  expect((await first.result).code).not.toBe(0);
+  expect(processesOf(checkout)).toEqual([]);
+  letGo(checkout);
+  expect(readdirSync(join(checkout.directory, LOCKS)).filter((file) => file.endsWith(".json"))).toHaveLength(1);
 
   const { output } = await checkout.mustMake("refresh");
   expect(output).toContain("An earlier run on the stack local was killed");
-  expect(await locks()).toEqual([]);
+  expect(readdirSync(join(checkout.directory, LOCKS)).filter((file) => file.endsWith(".json"))).toEqual([]);
   expect(await checkout.engine("stack", "export")).not.toContain("pending_operations");
   await checkout.mustMake("up");
   expect((await checkout.mustMake("down")).output).toContain("Nothing of the stack local is running");
 }, 120_000);
 
-test("clean keeps what would be lost, and removes it when forced", async () => {
-  await checkout.mustMake("up");
+test("two commands that begin together do not break each other", async () => {
+  rmSync(join(checkout.directory, ".state"), { recursive: true });
+  const results = await Promise.all([checkout.make("up"), checkout.make("up"), checkout.make("preview")]);
+  const failed = results.filter(({ code }) => code !== 0);
+  for (const { output } of failed) expect(output).toContain("Another command is changing the stack local");
+  expect(failed.length).toBeLessThanOrEqual(1);
+  expect((await checkout.mustMake("up")).output).toContain("unchanged");
+}, 120_000);
+
+test("what a killed run was doing is forgotten also when its lock is gone", async () => {
+  const file = join(checkout.directory, STATE);
+  const state = JSON.parse(readFileSync(file, "utf8")) as {
+    checkpoint: { latest: { resources: object[]; pending_operations?: object[] } };
+  };
+  const { latest } = state.checkpoint;
+  latest.pending_operations = [{ resource: latest.resources.at(-1)!, type: "creating" }];
+  writeFileSync(file, JSON.stringify(state));
+  const { output } = await checkout.mustMake("up");
+  expect(output).toContain("An earlier run on the stack local was killed");
+  expect((await checkout.mustMake("up")).output).not.toMatch(/killed|interrupted|pending/);
+}, 60_000);
+
+test("a refresh does not print the outputs", async () => {
+  expect((await checkout.mustMake("refresh")).output).not.toContain("LAKEHOUSE_");
+}, 60_000);
+
+test("clean keeps what would be lost, says what that is, and removes it when forced", async () => {
   const refused = await checkout.make("clean");
   expect(refused.code).not.toBe(0);
-  expect(refused.output).toContain("resources of a stack that is up: `make down` removes them");
+  expect(refused.output).toContain("The stack local is up. `make down` takes it away");
+  await checkout.mustMake("down");
   await checkout.mustMake("clean", { FORCE: "1" });
   expect(readdirSync(checkout.directory)).not.toContain(".state");
+}, 60_000);
+
+test("without a login, a command on a stack of one's own says what to do", async () => {
+  const fresh = await makeCheckout();
+  try {
+    const login = { PULUMI_HOME: join(fresh.directory, "home"), PULUMI_ACCESS_TOKEN: "", PULUMI_BACKEND_URL: "" };
+    for (const target of ["preview", "up"]) {
+      const { code, output } = await fresh.make(target, { STACK: "dev", ...login });
+      expect(code).not.toBe(0);
+      const said = output.split("\n").filter((line) => line.startsWith("error:"));
+      expect(said).toHaveLength(1);
+      expect(said[0]).toMatch(/Pulumi has no stack dev for you .*`pulumi login`.*`pulumi stack init dev`.*EMULATED=1/);
+    }
+  } finally {
+    await fresh.remove();
+  }
 }, 60_000);

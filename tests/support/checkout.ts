@@ -36,6 +36,8 @@ export interface Checkout {
   /** A command of the engine on the local stack, such as `stack export`; resolves to its standard output. */
   engine(...args: string[]): Promise<string>;
   outputs(): Promise<Record<string, unknown>>;
+  /** Shares the packages again after `make clean`, which takes a minute less than to install them. */
+  linkPackages(): Promise<void>;
   read(path: string): Promise<string>;
   remove(): Promise<void>;
 }
@@ -54,7 +56,8 @@ export async function makeCheckout(): Promise<Checkout> {
       if (error.code !== "ENOENT") throw error;
     });
   }
-  await symlink(join(source, "node_modules"), join(directory, "node_modules"));
+  const linkPackages = (): Promise<void> => symlink(join(source, "node_modules"), join(directory, "node_modules"));
+  await linkPackages();
 
   function start(target: string, variables: Readonly<Record<string, string>> = {}): Running {
     const words = ["--silent", target, ...Object.entries(variables).map(([name, value]) => `${name}=${value}`)];
@@ -108,6 +111,7 @@ export async function makeCheckout(): Promise<Checkout> {
     async outputs() {
       return JSON.parse(await engine("stack", "output", "--json", "--show-secrets")) as Record<string, unknown>;
     },
+    linkPackages,
     read: (path) => readFile(join(directory, path), "utf8"),
     async remove() {
       await stopAll(state);

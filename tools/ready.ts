@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import { UserError } from "../clients/errors.ts";
+import { tryLock, withLock } from "../platforms/local/lock.ts";
+import { liveEngine, recover } from "./interrupted.ts";
+import { endLeftovers } from "./leftovers.ts";
+import { checkout, home, prepare, type Stack } from "./stack.ts";
+
+/** Brings an isolated stack to where the engine can work on it, whatever an earlier run has left. */
+export async function ready(stack: Stack): Promise<void> {
+  await withLock(join(home, "preparation"), async () => {
+    await prepare(stack);
+    await endLeftovers(checkout, stack.name);
+    await recover(stack);
+  });
+}
+
+/**
+ * Runs `work` unless another command of this checkout is changing the isolated stack.
+ *
+ * @throws UserError when one is; it is left alone
+ */
+export async function alone(stack: Stack, work: () => Promise<void>): Promise<void> {
+  const release = await tryLock(join(home, "changing", stack.name));
+  const engine = await liveEngine(stack);
+  if (release === undefined || engine !== undefined) {
+    await release?.();
+    const which = engine === undefined ? "" : ` (pulumi, process ${engine})`;
+    throw new UserError(
+      `Another command is changing the stack ${stack.name}${which}. Wait until it has ended, then run this one again.`,
+    );
+  }
+  try {
+    await work();
+  } finally {
+    await release();
+  }
+}

@@ -1,0 +1,60 @@
+/** `node tools/target.ts <command>`: up, preview, refresh and destroy as the Makefile offers them, on the stack STACK. */
+import { command } from "./command.ts";
+import { alone, ready } from "./ready.ts";
+import { requireReachable } from "./reachable.ts";
+import { currentStack, exists, pulumi, stackArguments, type Stack } from "./stack.ts";
+import { summary } from "./summary.ts";
+import { sweep } from "./sweep.ts";
+
+await command(async () => {
+  const [name = "up"] = process.argv.slice(2);
+  const stack = await currentStack();
+  switch (name) {
+    case "up":
+      await change(stack, "up");
+      process.stdout.write(`${await summary(stack)}\n`);
+      break;
+    case "refresh":
+      await change(stack, "refresh");
+      break;
+    case "destroy":
+      await (stack.isolated ? alone(stack, () => destroy(stack)) : change(stack, "destroy"));
+      break;
+    case "preview":
+      await (stack.isolated ? ready(stack) : requireReachable(stack));
+      await pulumi(stack, ["preview", ...stackArguments(stack), "--diff"]);
+  }
+});
+
+/** The operator's own stack is made and mended by the operator. */
+async function change(stack: Stack, name: "up" | "refresh" | "destroy"): Promise<void> {
+  if (stack.isolated) {
+    await alone(stack, async () => {
+      await ready(stack);
+      await pulumi(stack, [name, ...changing(stack)]);
+    });
+  } else {
+    await requireReachable(stack);
+    await pulumi(stack, [name, ...changing(stack)]);
+  }
+}
+
+/** Nothing of an isolated stack stays behind but its data, not even what the engine has lost track of. */
+async function destroy(stack: Stack): Promise<void> {
+  if (exists(stack)) {
+    await ready(stack);
+    await pulumi(stack, ["destroy", ...changing(stack)]);
+  }
+  await sweep(stack.name);
+  process.stdout.write(`Nothing of the stack ${stack.name} is running. Its bucket is kept in .state/${stack.name}.\n`);
+}
+
+/**
+ * Asks before it changes a stack that may be somebody's production, unless YES=1; an isolated stack is ours alone.
+ * The outputs that a person wants are told afterwards, in fewer lines.
+ */
+function changing(stack: Stack): string[] {
+  const always = [...stackArguments(stack), "--suppress-outputs"];
+  if (stack.isolated) return [...always, "--yes", "--skip-preview"];
+  return process.env.YES === "1" ? [...always, "--yes"] : always;
+}
