@@ -1,0 +1,52 @@
+import type { input } from "@pulumi/cloudflare/types/index.js";
+import type { Property } from "../schema.ts";
+
+const text: Property = { type: "string" };
+const texts: Property = { type: { list: "string" } };
+
+/** What a Worker is given by a name: a text, a bucket, another Worker and so on. */
+export const binding = {
+  algorithm: text,
+  allowedDestinationAddresses: texts,
+  allowedSenderAddresses: texts,
+  appId: text,
+  bucketName: text,
+  certificateId: text,
+  className: text,
+  databaseId: text,
+  dataset: text,
+  destinationAddress: text,
+  dispatchNamespace: text,
+  entrypoint: text,
+  environment: text,
+  format: text,
+  id: text,
+  indexName: text,
+  instanceName: text,
+  json: text,
+  jurisdiction: text,
+  keyBase64: { type: "string", secret: true },
+  keyJwk: { type: "string", secret: true },
+  name: { type: "string", required: true },
+  namespace: text,
+  namespaceId: text,
+  networkId: text,
+  oldName: text,
+  outbound: { type: "unsupported" },
+  part: text,
+  pipeline: text,
+  queueName: text,
+  scriptName: { type: "string", wire: "script_name" },
+  secretName: text,
+  service: text,
+  serviceId: text,
+  simple: { type: "unsupported" },
+  storeId: text,
+  stream: text,
+  text: { type: "string", secret: true },
+  tunnelId: text,
+  type: { type: "string", required: true },
+  usages: texts,
+  versionId: text,
+  workflowName: text,
+} as const satisfies Record<keyof input.WorkersScriptBinding, Property>;

@@ -1,0 +1,154 @@
+/*
+ * What the engine and a plugin say to each other, as the engine's own log of its gRPC calls writes it: names in camel
+ * case, what is empty left out. See pulumi/provider.proto.
+ */
+
+export type Properties = Record<string, unknown>;
+
+/** Stands for a value that becomes known only when a resource is really made. */
+export const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+interface Of {
+  urn: string;
+  name: string;
+  /** E.g. `cloudflare:index/r2Bucket:R2Bucket`. */
+  type: string;
+}
+
+export interface ConfigRequest extends Of {
+  olds: Properties;
+  news: Properties;
+}
+
+export interface ConfigureRequest {
+  args: Properties;
+}
+
+export interface ConfigureResponse {
+  acceptSecrets?: boolean;
+  supportsPreview?: boolean;
+  acceptResources?: boolean;
+  acceptOutputs?: boolean;
+  supportsAutonamingConfiguration?: boolean;
+}
+
+export interface CheckRequest extends Of {
+  /** The inputs of last time. */
+  olds: Properties;
+  news: Properties;
+}
+
+export interface CheckResponse {
+  inputs: Properties;
+  failures?: CheckFailure[];
+}
+
+export interface CheckFailure {
+  property?: string;
+  reason: string;
+}
+
+export interface DiffRequest extends Of {
+  id: string;
+  /** The outputs of last time. */
+  olds: Properties;
+  news: Properties;
+  oldInputs?: Properties;
+}
+
+export interface DiffResponse {
+  changes?: "DIFF_NONE" | "DIFF_SOME";
+  diffs?: string[];
+  replaces?: string[];
+  deleteBeforeReplace?: boolean;
+  detailedDiff?: Record<string, { kind?: "UPDATE" | "DELETE"; inputDiff?: boolean }>;
+  hasDetailedDiff?: boolean;
+}
+
+export interface CreateRequest extends Of {
+  properties: Properties;
+  preview?: boolean;
+}
+
+export interface CreateResponse {
+  id?: string;
+  properties: Properties;
+}
+
+export interface ReadRequest extends Of {
+  /** What the program wants to import, when there are no properties yet. */
+  id: string;
+  properties?: Properties;
+  inputs?: Properties;
+}
+
+/** Without an id: the resource is gone. */
+export interface ReadResponse {
+  id?: string;
+  properties: Properties;
+  inputs: Properties;
+}
+
+export interface UpdateRequest extends Of {
+  id: string;
+  olds: Properties;
+  news: Properties;
+  oldInputs?: Properties;
+  preview?: boolean;
+}
+
+export interface UpdateResponse {
+  properties: Properties;
+}
+
+export interface DeleteRequest extends Of {
+  id: string;
+  properties: Properties;
+}
+
+export interface InvokeRequest {
+  /** E.g. `cloudflare:index/getZone:getZone`. */
+  tok: string;
+  args: Properties;
+  preview?: boolean;
+}
+
+export interface InvokeResponse {
+  return?: Properties;
+  failures?: CheckFailure[];
+}
+
+/** A plugin for resources. What it throws, the engine prints as it is. */
+export interface Plugin {
+  version: string;
+  checkConfig(request: ConfigRequest): CheckResponse;
+  /** Not implemented by every plugin. */
+  diffConfig?(request: ConfigRequest): DiffResponse;
+  configure(request: ConfigureRequest): ConfigureResponse;
+  check(request: CheckRequest): CheckResponse | Promise<CheckResponse>;
+  diff(request: DiffRequest): DiffResponse | Promise<DiffResponse>;
+  create(request: CreateRequest): Promise<CreateResponse>;
+  read(request: ReadRequest): Promise<ReadResponse>;
+  update(request: UpdateRequest): Promise<UpdateResponse>;
+  delete(request: DeleteRequest): Promise<void>;
+  invoke(request: InvokeRequest): Promise<InvokeResponse>;
+}
+
+/** Prints on the row of a resource, or on the stack's without one. */
+export type Log = (severity: "info" | "warning" | "error", message: string, urn?: string) => Promise<void>;
+
+const signature = "4dabf18193072939515e22adb298388d";
+const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
+
+export function secret(value: unknown): Properties {
+  return { [signature]: secretSignature, value };
+}
+
+/** The value with every secret in it in the clear. */
+export function reveal(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reveal);
+  if (typeof value !== "object" || value === null) return value;
+  const properties = value as Properties;
+  if (properties[signature] === secretSignature) return reveal(properties["value"]);
+  return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, reveal(inner)]));
+}
