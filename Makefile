@@ -15,7 +15,8 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "  STACK=$(STACK) chooses the stack: local needs no account; any other uses your own Pulumi login."
-	@echo "  EMULATED=1 runs another stack against emulators. YES=1 does not ask before it changes a stack."
+	@echo "  EMULATED=1 keeps that other stack's state in this checkout as well: no login, nothing of the real one is touched."
+	@echo "  YES=1 does not ask before it changes a stack. tools/pulumi runs any other command of the engine on STACK."
 
 up: $(packages) ## Create or update the stack
 	@$(node) tools/target.ts up
@@ -52,7 +53,7 @@ format: $(packages) ## Format every file
 bench: $(packages) ## Measure what the project promises (ONLY=name for one of them)
 	@$(node) tools/bench/bench.ts
 
-clean: ## Remove node_modules and .state; refuses while something is running
+clean: ## Remove node_modules and .state; FORCE=1 also when a stack is up or a local bucket is lost
 	@sh tools/clean.sh
 
 # Compared by content: a checkout that only changes dates installs nothing.

@@ -181,8 +181,9 @@ async function apply(inputs: TablesInputs, olds: TablesOutputs | undefined): Pro
     ]),
   );
   throw new PartialFailure(inputs.warehouseId, { ...inputs, tables, registered, tableUuids, sealed: false }, [
-    ...failures,
-    `${Object.keys(registered).length} tables are registered. Run the command again once the cause is gone: it does what is left.`,
+    ...failures.slice(0, -1),
+    // Not a reason of its own, for the engine counts reasons as errors.
+    `${failures.at(-1)}\n${Object.keys(registered).length} tables are registered. Run the command again once the cause is gone: it does what is left.`,
   ]);
 }
 

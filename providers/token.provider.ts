@@ -92,10 +92,7 @@ const token: Provider<TokenInputs, TokenOutputs> = {
 
   async delete(_id, props) {
     if (renewalDue(props.expiresAt, 0)) return;
-    console.log(
-      `the token of ${props.subject} cannot be revoked: it is accepted until ${props.expiresAt}, ` +
-        `or until key ${props.kid} leaves the issuer's JWKS`,
-    );
+    console.log(`${props.subject}'s token is valid until ${props.expiresAt}, unless its key ${props.kid} goes before`);
   },
 };
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Checkout, makeCheckout } from "../support/checkout.ts";
 import { enginePid, letGo, makeSlowCheckout, processesOf, upInTheMiddle } from "../support/slowProgram.ts";
@@ -93,6 +93,14 @@ test("clean keeps what would be lost, says what that is, and removes it when for
   expect(refused.code).not.toBe(0);
   expect(refused.output).toContain("The stack local is up. `make down` takes it away");
   await checkout.mustMake("down");
+  const bucket = join(checkout.state, "r2", "lakehouse");
+  mkdirSync(bucket, { recursive: true });
+  writeFileSync(join(bucket, "table.parquet"), "a row");
+  const { code, output } = await checkout.make("clean");
+  expect(code).not.toBe(0);
+  expect(output).toMatch(
+    /\.state\/local\/r2 holds the local bucket: \S+ of tables' files.*`make clean FORCE=1` removes/,
+  );
   await checkout.mustMake("clean", { FORCE: "1" });
   expect(readdirSync(checkout.directory)).not.toContain(".state");
 }, 60_000);
