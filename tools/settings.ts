@@ -34,6 +34,13 @@ export function joinSettings({ plain, secrets, encryption }: Settings): string {
   return parts.join("") + encryption;
 }
 
+/** The keys of `config` in a settings file or in some of its entries. */
+export function keysIn(text: string): string[] {
+  return entries(text)
+    .map(keyOf)
+    .filter((key) => key !== undefined);
+}
+
 /** The entries of `config`, each with the lines that belong to it; every other line is a part of its own. */
 function entries(text: string): string[] {
   const indent = indentOf(text);

@@ -6,7 +6,7 @@ import { UserError } from "../clients/errors.ts";
 import { findEngine } from "./engine/engine.ts";
 import { endLeftovers, mark } from "./leftovers.ts";
 import { run } from "./run.ts";
-import { joinSettings, splitSettings } from "./settings.ts";
+import { joinSettings, keysIn, splitSettings } from "./settings.ts";
 
 /** The folder of Pulumi.yaml. */
 export const checkout = join(import.meta.dirname, "..");
@@ -108,11 +108,24 @@ function copySettings(stack: Stack): void {
   );
 }
 
-/** Takes over from the copy what a command has set, other than secrets. */
+/**
+ * Takes over from the copy what a command has set, other than secrets.
+ *
+ * @throws UserError when that would put a plain setting in the place of one that the real stack has encrypted
+ */
 export function keepSettings(stack: Stack): void {
   const tracked = splitSettings(textOf(trackedSettings(stack)));
   const { plain } = splitSettings(textOf(settingsCopy(stack)));
-  if (plain !== tracked.plain) writeFileSync(trackedSettings(stack), joinSettings({ ...tracked, plain }));
+  if (plain === tracked.plain) return;
+  const given = new Set(keysIn(plain));
+  const lost = tracked.secrets.flatMap(keysIn).filter((key) => given.has(key));
+  if (lost.length > 0) {
+    throw new UserError(
+      `${lost.join(", ")} is encrypted in Pulumi.${stack.name}.yaml, which an emulated stack leaves as it is: ` +
+        "nothing was set. Set it with --secret, which is for the emulated stack alone.",
+    );
+  }
+  writeFileSync(trackedSettings(stack), joinSettings({ ...tracked, plain }));
 }
 
 function textOf(file: string): string {

@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { request } from "undici";
 import { S3Client } from "../../clients/s3.ts";
 import { readSqlCatalog } from "../../clients/sqlCatalog.ts";
@@ -89,7 +89,7 @@ async function python(vending: "0" | "1", script: string, ...args: string[]): Pr
     LAKEHOUSE_REST_VENDING: vending,
     ...(vending === "0" && { AWS_ACCESS_KEY_ID: token.id, AWS_SECRET_ACCESS_KEY: secretAccessKey(token) }),
   };
-  const file = join(process.cwd(), "tests/e2e/python", script);
+  const file = resolve("tests/e2e/python", script);
   const output = await run(await pythonWithPackages(), ["-B", file, ...args], { cwd: folder, env: environment });
   return JSON.parse(output);
 }
@@ -111,3 +111,13 @@ test("registers the sample's 84 tables with register_table, then reads every row
   expect(await python("1", "read_all.py")).toEqual({ ...read, vended: 84 });
   expect(await python("0", "read_all.py")).toEqual({ ...read, vended: 0 });
 }, 120_000);
+
+test("the README's reader reads a table, with vended keys and with its own", async () => {
+  const [, example = ""] = /```python\n(.*?)```/s.exec(await readFile("README.md", "utf8")) ?? [];
+  const script = join(folder, "reader.py");
+  await writeFile(script, example.replace(/^(catalog\.load_table.*)$/m, "print(len($1))"));
+  const { "main.default.t000": rows } = sampleRows();
+  expect(rows).toBeGreaterThan(0);
+  expect(await python("1", script)).toBe(rows);
+  expect(await python("0", script)).toBe(rows);
+}, 60_000);

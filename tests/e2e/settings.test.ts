@@ -82,6 +82,16 @@ test("an emulated stack has secrets of its own, and the real one's stay as they 
   expect(await pulumiOn(emulated, "config", "get", SECRET)).toBe(`${VALUE}\n`);
   await checkout.mustMake("preview", emulated);
   expect(await readFile(file, "utf8")).toBe(real);
+
+  await expect(pulumiOn(emulated, "config", "set", SECRET, "sqlite:////x")).rejects.toThrow(
+    /is encrypted in Pulumi\.dev/,
+  );
+  expect(await readFile(file, "utf8")).toBe(real);
+  await pulumiOn(emulated, "config", "set", "lakekeeper:cutover", "sql");
+  const changed = await readFile(file, "utf8");
+  expect(changed).toContain("    secure: AAABBB\n");
+  expect(changed).toContain("  lakekeeper:cutover: sql\n");
+  expect(changed).toContain("secretsprovider: awskms://key\nencryptedkey: AAAA\n");
 }, 60_000);
 
 test("encrypted settings in the tracked file of the local stack are refused with the remedy", async () => {
