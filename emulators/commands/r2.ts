@@ -4,7 +4,8 @@ import { UserError } from "../../clients/errors.ts";
 import { Faults } from "../faults.ts";
 import { secretAccessKey } from "../r2/accountTokens.ts";
 import { S3Error } from "../r2/errors.ts";
-import { jurisdictions, startR2, type R2 } from "../r2/server.ts";
+import { jurisdictions } from "../r2/jurisdictions.ts";
+import { startR2, type R2 } from "../r2/server.ts";
 import { listening, readOptions, remembered, type StandIn } from "./standIn.ts";
 
 interface Account {

@@ -52,9 +52,32 @@ export function openDatabase(file: string): DatabaseSync {
       PRIMARY KEY (upload, number)
     ) WITHOUT ROWID;
 
+    CREATE TABLE IF NOT EXISTS bucket_settings (
+      bucket TEXT PRIMARY KEY REFERENCES buckets ON DELETE CASCADE,
+      settings TEXT NOT NULL
+    ) WITHOUT ROWID;
+
+    CREATE TABLE IF NOT EXISTS account_tokens (
+      id TEXT PRIMARY KEY,
+      value TEXT NOT NULL UNIQUE,
+      token TEXT NOT NULL,
+      document TEXT NOT NULL
+    );
+
     CREATE TABLE IF NOT EXISTS revoked_tokens (
       id TEXT PRIMARY KEY
     ) WITHOUT ROWID;
+
+    CREATE TABLE IF NOT EXISTS workers (
+      name TEXT PRIMARY KEY,
+      document TEXT NOT NULL
+    ) WITHOUT ROWID;
+
+    CREATE TABLE IF NOT EXISTS dns_records (
+      id TEXT PRIMARY KEY,
+      zone TEXT NOT NULL,
+      document TEXT NOT NULL
+    );
   `);
   return database;
 }

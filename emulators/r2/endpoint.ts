@@ -2,10 +2,11 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { handleCloudflare } from "../cloudflare/api.ts";
+import { serveWorker, workerOf } from "../cloudflare/workersDev.ts";
 import type { Faults } from "../faults.ts";
 import type { RequestLog, RequestNotes } from "../requestLog.ts";
 import { s3ErrorXml } from "./answer.ts";
-import { handleCloudflare } from "./cloudflare.ts";
 import { S3Error } from "./errors.ts";
 import { failureOf } from "./failures.ts";
 import { NotModified } from "./operations/getObject.ts";
@@ -15,7 +16,7 @@ import { handleSts } from "./sts.ts";
 // Not imported: the module object that an import makes loads a WebSocket client too, at the price of 10 MB of memory.
 const { createServer } = process.getBuiltinModule("node:http");
 
-/** A port on which an account answers: S3 for the buckets of one jurisdiction, STS, and Cloudflare's API. */
+/** A port on which an account answers: S3 for the buckets of one jurisdiction, STS, Cloudflare's API, Workers. */
 export interface Endpoint {
   port: number;
   close(): Promise<void>;
@@ -64,8 +65,11 @@ async function dispatch(
   notes: RequestNotes,
 ): Promise<void> {
   const path = request.url?.split("?")[0] ?? "/";
+  const worker = workerOf(request, service.account.workers);
   if (path === "/-/health") {
     response.writeHead(200, { "content-type": "text/plain" }).end("ok\n");
+  } else if (worker !== undefined) {
+    await serveWorker(request, response, service.account.workers, worker);
   } else if (path.startsWith("/client/v4/")) {
     await handleCloudflare(request, response, service.account, now, notes);
   } else if (path === "/" && request.method === "POST") {

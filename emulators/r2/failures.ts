@@ -1,6 +1,6 @@
+import { errorEnvelope } from "../cloudflare/errors.ts";
 import type { FailureOf } from "../faults.ts";
 import { s3ErrorXml } from "./answer.ts";
-import { errorEnvelope } from "./cloudflare.ts";
 import { S3Error, type ErrorCode } from "./errors.ts";
 import { stsErrorXml } from "./sts.ts";
 

@@ -1,11 +1,13 @@
 import { parseArgs } from "node:util";
 import { Faults } from "../faults.ts";
-import { jurisdictions, startR2, type R2Options } from "./server.ts";
+import { jurisdictions } from "./jurisdictions.ts";
+import { startR2, type R2Options } from "./server.ts";
 
 const help = `Usage: node emulators/r2/main.ts serve
 
-An R2 account on loopback: S3 (path style, region auto) and STS AssumeRole at /, Cloudflare's API for temporary
-credentials under /client/v4, GET /-/health. Prints {"ready":true,"port":N} when it is ready.
+An R2 account on loopback: S3 (path style, region auto) and STS AssumeRole at /; Cloudflare's API under /client/v4, for
+API tokens, buckets, temporary credentials, Workers and DNS records; Workers under /-/workers/<name>; GET /-/health.
+Prints {"ready":true,"port":N} when it is ready.
 
 Environment:
   R2_EMULATOR_DIR            folder for buckets and objects (required)
@@ -13,6 +15,7 @@ Environment:
   R2_EMULATOR_TOKEN_ID       id of the account's API token, which is the S3 access key id: 32 letters or digits (required)
   R2_EMULATOR_TOKEN_VALUE    value of that token; its SHA-256 in hex is the S3 secret access key (required)
   R2_EMULATOR_BUCKETS        buckets to create when absent, separated by commas
+  R2_EMULATOR_ZONES          domains of the account, separated by commas, whose DNS records the API keeps
   R2_EMULATOR_PORT           port; 0 or absent for a free one
   R2_EMULATOR_EU_PORT        port of the endpoint for the jurisdiction eu, which has buckets of its own; absent: none
   R2_EMULATOR_EU_BUCKETS     its buckets to create when absent; so too R2_EMULATOR_FEDRAMP_PORT and _BUCKETS
@@ -53,7 +56,8 @@ async function serve(): Promise<void> {
         permission: "admin-read-write",
       },
     ],
-    buckets: bucketsIn("R2_EMULATOR_BUCKETS"),
+    buckets: listIn("R2_EMULATOR_BUCKETS"),
+    zones: listIn("R2_EMULATOR_ZONES"),
     jurisdictions: jurisdictionsWithPort(),
     signedChunks: process.env["R2_EMULATOR_SIGNED_CHUNKS"] === "1",
     faults: Faults.fromLines(process.env["R2_EMULATOR_FAULT"]),
@@ -69,13 +73,13 @@ function jurisdictionsWithPort(): NonNullable<R2Options["jurisdictions"]> {
   const entries = jurisdictions.flatMap((name) => {
     const prefix = `R2_EMULATOR_${name.toUpperCase()}`;
     const port = process.env[`${prefix}_PORT`];
-    return port === undefined ? [] : [[name, { port: Number(port), buckets: bucketsIn(`${prefix}_BUCKETS`) }]];
+    return port === undefined ? [] : [[name, { port: Number(port), buckets: listIn(`${prefix}_BUCKETS`) }]];
   });
   return Object.fromEntries(entries) as NonNullable<R2Options["jurisdictions"]>;
 }
 
-function bucketsIn(name: string): string[] {
-  return (process.env[name] ?? "").split(",").filter((bucket) => bucket !== "");
+function listIn(name: string): string[] {
+  return (process.env[name] ?? "").split(",").filter((entry) => entry !== "");
 }
 
 function required(name: string): string {

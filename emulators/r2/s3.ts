@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { authorize, identify } from "./authentication.ts";
 import { openBody } from "./body.ts";
+import type { CloudflareAccount } from "../cloudflare/account.ts";
 import type { RequestNotes } from "../requestLog.ts";
 import { matchOperation, refuseUnsupportedHeaders } from "./routes.ts";
 import { readSignature, verifySignature } from "./sigv4.ts";
 import type { Store } from "./store.ts";
 import { parseTarget } from "./target.ts";
-import type { Account } from "./temporaryCredentials.ts";
 import type { Uploads } from "./uploads.ts";
 import { S3Error } from "./errors.ts";
 
 export interface S3Service {
-  account: Account;
+  account: CloudflareAccount;
   store: Store;
   uploads: Uploads;
   signedChunks: boolean;

@@ -1,9 +1,14 @@
 import { join } from "node:path";
+import type { CloudflareAccount, Zone } from "../cloudflare/account.ts";
+import { DnsRecords } from "../cloudflare/dnsRecords.ts";
+import { Workers } from "../cloudflare/workers.ts";
 import { Faults } from "../faults.ts";
 import { openRequestLog } from "../requestLog.ts";
 import { AccountTokens, type AccountToken } from "./accountTokens.ts";
 import { openEndpoint, type Endpoint } from "./endpoint.ts";
+import { jurisdictions, type Jurisdiction } from "./jurisdictions.ts";
 import { requireBucketName } from "./operations/buckets.ts";
+import { sha256 } from "./sigv4.ts";
 import { Store } from "./store.ts";
 import { Uploads } from "./uploads.ts";
 
@@ -15,6 +20,8 @@ export interface R2Options extends EndpointPlace {
   tokens: readonly AccountToken[];
   /** The jurisdictions that are to have an endpoint, beside the default one. Each has buckets of its own. */
   jurisdictions?: Partial<Record<Jurisdiction, EndpointPlace>>;
+  /** The account's domains, e.g. `example.com`. */
+  zones?: readonly string[];
   /** Accept bodies signed chunk by chunk (STREAMING-AWS4-HMAC-SHA256-PAYLOAD), which R2 refuses. */
   signedChunks?: boolean;
   /** A file that gets one JSON line for each request. */
@@ -32,11 +39,6 @@ export interface EndpointPlace {
   buckets?: readonly string[];
 }
 
-/** R2 has another host for each: `<account id>.<jurisdiction>.r2.cloudflarestorage.com`. On loopback it is another port. */
-export type Jurisdiction = (typeof jurisdictions)[number];
-
-export const jurisdictions = ["eu", "fedramp"] as const;
-
 /** A running emulator. */
 export interface R2 {
   /** E.g. `http://127.0.0.1:9000`, without a slash at the end: S3, STS and, below `/client/v4`, Cloudflare's API. */
@@ -44,6 +46,8 @@ export interface R2 {
   port: number;
   /** The same of each jurisdiction that has an endpoint. */
   jurisdictions: Partial<Record<Jurisdiction, string>>;
+  /** The account's domains with their ids. */
+  zones: readonly Zone[];
   /** Adds an API token to the account, as a rotation of credentials does. */
   addToken(token: AccountToken): void;
   /** Revokes an API token, and with it every credential derived from it. */
@@ -63,11 +67,20 @@ export async function startR2(options: R2Options): Promise<R2> {
     [directory, ...places.map((place) => place.directory)].map((folder) => Store.open(folder)),
   );
   const [main] = stores as [Store];
-  const tokens = new AccountTokens(main.database, options.tokens);
-  const account = {
+  const tokens = new AccountTokens(main.database, options.tokens, now);
+  const workers = new Workers(main.database);
+  const account: CloudflareAccount = {
     id: options.accountId,
     tokens,
-    hasBucket: (name: string) => stores.some((store) => store.hasBucket(name)),
+    workers,
+    zones: (options.zones ?? []).map((name) => zone(options.accountId, name)),
+    dnsRecords: new DnsRecords(main.database),
+    hasBucket: (name) => stores.some((store) => store.hasBucket(name)),
+    storeOf(jurisdiction) {
+      if (jurisdiction === "default") return main;
+      const index = places.findIndex(({ name }) => name === jurisdiction);
+      return index < 0 ? undefined : stores[1 + index];
+    },
   };
   const endpoints: Endpoint[] = [];
 
@@ -83,6 +96,7 @@ export async function startR2(options: R2Options): Promise<R2> {
   }
   async function close(): Promise<void> {
     await Promise.all(endpoints.map((endpoint) => endpoint.close()));
+    await workers.close();
     await log?.close();
     for (const store of stores) store.close();
   }
@@ -96,13 +110,19 @@ export async function startR2(options: R2Options): Promise<R2> {
       port,
       jurisdictions: urls,
       addToken: (token) => tokens.add(token),
-      revokeToken: (id) => tokens.revoke(id),
+      revokeToken: (id) => void tokens.revoke(id),
+      zones: account.zones,
       close,
     };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** The same id each time the same account has the domain. */
+function zone(accountId: string, name: string): Zone {
+  return { id: sha256(`${accountId} ${name}`).slice(0, 32), name };
 }
 
 function loopback(port: number): string {

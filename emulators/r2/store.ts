@@ -26,6 +26,14 @@ export interface ObjectChecksum {
   value: string;
 }
 
+/** What Cloudflare's API shows of a bucket, and S3 does not. Those made through S3 have none of it. */
+export interface BucketSettings {
+  /** In capital letters, e.g. `WEUR`. */
+  location?: string;
+  /** The class of new objects. */
+  storageClass?: string;
+}
+
 export interface Bucket {
   name: string;
   /** Milliseconds since 1970. */
@@ -91,6 +99,15 @@ export class Store {
       if (object !== undefined) throw new S3Error("BucketNotEmpty");
       this.database.prepare("DELETE FROM buckets WHERE name = ?").run(name);
     });
+  }
+
+  bucketSettings(name: string): BucketSettings {
+    const row = this.database.prepare("SELECT settings FROM bucket_settings WHERE bucket = ?").get(name);
+    return row === undefined ? {} : (JSON.parse(String(row["settings"])) as BucketSettings);
+  }
+
+  setBucketSettings(name: string, settings: BucketSettings): void {
+    this.database.prepare("INSERT OR REPLACE INTO bucket_settings VALUES (?, ?)").run(name, JSON.stringify(settings));
   }
 
   find(bucket: string, key: string): StoredObject | undefined {
