@@ -9,7 +9,7 @@ node := node_modules/.bin/node --disable-warning=ExperimentalWarning
 packages := node_modules/.installed-package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help up down preview refresh env doctor engine test lint format bench clean
+.PHONY: help up down preview refresh config env doctor engine test lint format bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -29,6 +29,9 @@ preview: $(packages) ## Show what `make up` would change
 
 refresh: $(packages) ## Compare the engine's state with what is really there
 	@$(node) tools/target.ts refresh
+
+config: $(packages) ## What the stack still needs to be told, where that is found, and how to set it
+	@$(node) tools/config.ts
 
 env: $(packages) ## Print the ml-runner's environment (FORMAT=dotenv|json|export|railway SHOW_SECRETS=1)
 	@$(node) tools/env.ts

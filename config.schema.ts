@@ -119,6 +119,11 @@ const r2 = z.strictObject({
   accountId: text.optional(),
   jurisdiction: z.enum(["default", "eu", "fedramp"], "must be one of default, eu, fedramp").default("default"),
   endpoint: z.url({ protocol: /^https?$/, error: "must be the http(s) URL of the S3 API" }).optional(),
+  credentials: z.enum(["managed", "provided"], "must be managed or provided").default("managed"),
+  bucket: z.enum(["existing", "import", "create"], "must be one of existing, import, create").default("existing"),
+  location: z
+    .enum(["apac", "eeur", "enam", "weur", "wnam", "oc"], "must be one of apac, eeur, enam, weur, wnam, oc")
+    .optional(),
 });
 
 const r2Credentials = z.strictObject({ accessKeyId: text, secretAccessKey: text, token: text });
@@ -177,6 +182,7 @@ export const schema = z.object({
     .default(""),
   railway: json(railway, "an object, {workspaceId: ...}").default(railway.parse({})),
   r2: json(r2, "an object, {accountId: ...}").default(r2.parse({})),
+  r2TokenGeneration: integer(1, 1_000_000).default(1),
   r2Credentials: json(
     unlessEmpty(r2Credentials),
     "an object, {accessKeyId: ..., secretAccessKey: ..., token: ...}",

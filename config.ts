@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { UserError } from "./clients/errors.ts";
+import { requirements } from "./config.required.ts";
 import { OBJECTS, schema } from "./config.schema.ts";
 
 /** The project's name in Pulumi.yaml, and so the namespace of its settings. */
@@ -15,10 +16,11 @@ export type StackConfig = z.output<typeof schema>;
 /**
  * Reads the settings of a stack.
  *
- * @param raw every setting as the engine hands it over: `lakekeeper:warehouse` to its text, JSON for lists and objects.
+ * @param raw every setting as the engine hands it over: `lakekeeper:warehouse` to its text, JSON for lists and objects;
+ * on an emulated stack, the emulators' accounts in place of the operator's own.
  * @throws UserError naming every problem at once, with the key, the value (never a secret's) and what would be right.
  */
-export function readConfig(raw: Readonly<Record<string, string>> = pulumi.runtime.allConfig()): StackConfig {
+export function readConfig(raw: Readonly<Record<string, string>> = settings()): StackConfig {
   const ours = Object.entries(raw).flatMap(([key, value]) => {
     const [project, ...name] = key.split(":");
     return project === PROJECT ? [[name.join(":"), value] as const] : [];
@@ -29,7 +31,8 @@ export function readConfig(raw: Readonly<Record<string, string>> = pulumi.runtim
   const result = schema.safeParse(Object.fromEntries(ours));
   const problems = [
     ...unknown,
-    ...(result.success ? missing(result.data) : result.error.issues.flatMap((issue) => describe(issue, raw))),
+    ...(result.success ? [] : result.error.issues.flatMap((issue) => describe(issue, raw))),
+    ...missing(raw),
   ];
   if (problems.length > 0 || !result.success) {
     throw new UserError(
@@ -41,27 +44,17 @@ export function readConfig(raw: Readonly<Record<string, string>> = pulumi.runtim
   return result.data;
 }
 
-/** What a platform needs beyond what every stack does. */
-function missing(config: StackConfig): string[] {
-  const set = (flags: string) => `Set it with: pulumi config set ${flags}`;
-  const secretly = (path: string) => set(`--secret --path ${PROJECT}:${path}`);
-  const problems: string[] = [];
-  if (config.postgres === "external" && config.postgresUrl === "") {
-    problems.push(
-      `${PROJECT}:postgresUrl is not set, but ${PROJECT}:postgres is external. ${set(`--secret ${PROJECT}:postgresUrl`)}`,
-    );
-  }
-  if (config.platform !== "railway") return problems;
-  if (config.r2.accountId === undefined) {
-    problems.push(
-      `${PROJECT}:r2.accountId is not set: it is Cloudflare's account id. ${set(`--path ${PROJECT}:r2.accountId`)}`,
-    );
-  }
-  if (config.r2Credentials === undefined) {
-    const names = ["accessKeyId", "secretAccessKey", "token"].map((field) => secretly(`r2Credentials.${field}`));
-    problems.push(`${PROJECT}:r2Credentials is not set: an R2 API token with Admin Read & Write. ${names.join("; ")}`);
-  }
-  return problems;
+/** What the platform needs and is not there. */
+function missing(raw: Readonly<Record<string, string>>): string[] {
+  return requirements(raw)
+    .filter(({ isSet, onlyForUp }) => !isSet && !onlyForUp)
+    .map(({ setting, what, where, command }) => `${setting} is not set: ${what} (${where}). ${command}`);
+}
+
+/** A setting that `readConfig` has found to be there. */
+export function required<T>(value: T | undefined, name: string): T {
+  if (value === undefined) throw new UserError(`${PROJECT}:${name} is not set.`);
+  return value;
 }
 
 function describe(issue: z.core.$ZodIssue, raw: Readonly<Record<string, string>>): string[] {
@@ -90,4 +83,15 @@ function shown(text: string, path: readonly string[]): string {
     JSON.parse(text) as unknown,
   );
   return JSON.stringify(value) ?? NOT_SET;
+}
+
+/** The engine's settings, with the accounts that `EMULATED=1` puts into the environment in place of the operator's own. */
+function settings(): Record<string, string> {
+  const raw = pulumi.runtime.allConfig();
+  const emulated = JSON.parse(process.env["LAKEKEEPER_EMULATED_SETTINGS"] ?? "{}") as Record<string, string | object>;
+  for (const [key, value] of Object.entries(emulated)) {
+    const fields = (): object => JSON.parse(raw[key] ?? "{}") as object;
+    raw[key] = typeof value === "string" ? value : JSON.stringify({ ...fields(), ...value });
+  }
+  return raw;
 }

@@ -16,12 +16,12 @@ import { selectPlatform } from "./platforms/select.ts";
 ignoreHangUp();
 
 const config = readConfig();
-const platform = selectPlatform(config);
 const { auth } = config;
 // Once Lakekeeper commits, it alone knows where the tables are: from then on what holds that is protected in any case.
 const protect = config.protect || config.cutover === "write" || config.cutover === "retired";
 const phase = new Cutover("cutover", { phase: config.cutover }, { protect });
 const protection = { protect, dependsOn: phase };
+const platform = selectPlatform(config);
 
 // F1: Postgres, migrate, serve, answer.
 const postgres = new LakekeeperPostgres("postgres", { platform, protection });

@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Protection } from "./protection.ts";
 import type { Storage } from "../platforms/platform.ts";
 import type { Connection } from "../clients/token.ts";
+import { CredentialOverlap } from "../providers/credentialOverlap.ts";
 import { Namespaces } from "../providers/namespaces.ts";
 import { Warehouse } from "../providers/warehouse.ts";
 
@@ -16,6 +17,9 @@ export interface LakekeeperWarehouseArgs {
   readonly allowReplace: boolean;
   readonly protection: Protection;
 }
+
+/** Lakekeeper keeps a warehouse, its credential with it, for as long in memory. */
+const CACHE_SECONDS = 60;
 
 /** F2: the warehouse on the bucket, and the namespaces that the tables will be registered in. */
 export class LakekeeperWarehouse extends pulumi.ComponentResource {
@@ -41,6 +45,14 @@ export class LakekeeperWarehouse extends pulumi.ComponentResource {
       },
       pulumi.mergeOptions(kept, { dependsOn: args.storage.ready }),
     );
+    if (args.storage.isRotated === true) {
+      const lifetime = pulumi.output(args.storage.profile).apply((profile) => profile.stsTokenValiditySeconds ?? 3600);
+      new CredentialOverlap(
+        `${name}-credential-overlap`,
+        { credential: this.warehouse.credentialHash, seconds: lifetime.apply((seconds) => seconds + CACHE_SECONDS) },
+        { parent: this },
+      );
+    }
     this.namespaces = new Namespaces(
       `${name}-namespaces`,
       {

@@ -50,6 +50,8 @@ export interface Storage {
   readonly profile: pulumi.Input<StorageProfile>;
   /** What Lakekeeper is given to reach the bucket and to mint vended credentials from. Secret. */
   readonly credential: pulumi.Input<StorageCredential>;
+  /** Another credential means the end of the one before it, at the end of the same run. */
+  readonly isRotated?: boolean;
   /** What must exist before a warehouse is made on it. */
   readonly ready: pulumi.Resource[];
 }

@@ -80,7 +80,8 @@ describe("on railway", () => {
   const railway = { "lakekeeper:platform": "railway" };
   const complete = {
     ...railway,
-    "lakekeeper:r2": '{"accountId":"a1"}',
+    "lakekeeper:sqlCatalog": "postgresql://writer:hush@host/catalog",
+    "lakekeeper:r2": '{"accountId":"a1","credentials":"provided"}',
     "lakekeeper:r2Credentials": '{"accessKeyId":"id","secretAccessKey":"hush","token":"hush"}',
   };
 
@@ -88,12 +89,18 @@ describe("on railway", () => {
     const message = problemsOf(railway);
     expect(message).toContain("lakekeeper:r2.accountId is not set");
     expect(message).toContain("pulumi config set --path lakekeeper:r2.accountId");
+    expect(message).toContain("pulumi config set --secret cloudflare:apiToken");
+  });
+
+  test("so are the keys of a token that somebody else has made", () => {
+    const message = problemsOf({ ...railway, "lakekeeper:r2": '{"credentials":"provided"}' });
     expect(message).toContain("pulumi config set --secret --path lakekeeper:r2Credentials.token");
+    expect(message).not.toContain("cloudflare:apiToken");
   });
 
   test("an incomplete credential is named without what is there", () => {
     const message = problemsOf({ ...complete, "lakekeeper:r2Credentials": '{"accessKeyId":"id","token":"hush"}' });
-    expect(message).toContain("lakekeeper:r2Credentials.secretAccessKey is not set");
+    expect(message).toContain("lakekeeper:r2Credentials.secretAccessKey is not set: its S3 secret access key");
     expect(message).not.toContain("hush");
   });
 

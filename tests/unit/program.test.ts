@@ -30,8 +30,8 @@ test("each component has its children below it, named after it", () => {
   for (const { type, name, parent } of declared) (tree[parent ?? "nothing"] ??= []).push(`${type} ${name}`);
   expect(tree).toEqual({
     nothing: [
-      "<LocalPlatform> local",
       "Cutover cutover",
+      "<LocalPlatform> local",
       "<Postgres> postgres",
       "<TokenIssuer> issuer",
       "<Service> lakekeeper",

@@ -1,0 +1,127 @@
+import { createHash } from "node:crypto";
+import * as cloudflare from "@pulumi/cloudflare";
+import * as pulumi from "@pulumi/pulumi";
+import { required, type StackConfig } from "../config.ts";
+import type { Storage } from "../platforms/platform.ts";
+import { R2Access } from "../providers/r2Access.ts";
+import type { StorageCredential, StorageProfile } from "../providers/warehouse.ts";
+import type { Protection } from "./protection.ts";
+
+/** What Lakekeeper's token may do: make credentials for others, which takes every right on R2. Looked up by its name. */
+const PERMISSION_GROUP = "Workers R2 Storage Write";
+
+export interface R2StorageArgs {
+  readonly config: StackConfig;
+  readonly protection: Protection;
+}
+
+/**
+ * The bucket at Cloudflare, and the account token that Lakekeeper reaches it with and mints vended credentials from.
+ *
+ * With `r2.credentials: provided` somebody else has made both. A token is never changed: another generation is another
+ * token, and the one before it goes last, when nothing that was vended from it is in use any more.
+ */
+export class R2Storage extends pulumi.ComponentResource implements Storage {
+  readonly profile: pulumi.Output<StorageProfile>;
+  readonly credential: pulumi.Output<StorageCredential>;
+  readonly isRotated: boolean;
+  readonly ready: pulumi.Resource[];
+
+  constructor(name: string, args: R2StorageArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("lakekeeper:index:R2Storage", name, {}, opts);
+    const { config } = args;
+    const { r2, keyPrefix, stsTokenValiditySeconds } = config;
+    const accountId = required(r2.accountId, "r2.accountId");
+    this.isRotated = r2.credentials === "managed";
+    const bucket = r2.bucket === "existing" ? undefined : this.#bucket(name, accountId, args);
+    this.credential = pulumi.secret(
+      r2.credentials === "provided" ? provided(accountId, config) : this.#minted(name, accountId, config),
+    );
+    this.profile = pulumi.output({
+      bucket: bucket?.name ?? config.bucket,
+      keyPrefix,
+      region: "auto",
+      endpoint: r2.endpoint ?? endpointOf(accountId, r2.jurisdiction),
+      stsTokenValiditySeconds,
+    });
+    const access = new R2Access(
+      `${name}-access`,
+      {
+        bucket: this.profile.bucket,
+        endpoint: this.profile.endpoint,
+        jurisdiction: r2.jurisdiction,
+        credential: this.credential,
+      },
+      { parent: this, ...(bucket && { dependsOn: bucket }) },
+    );
+    this.ready = [access];
+    this.registerOutputs({});
+  }
+
+  #bucket(name: string, accountId: string, { config, protection }: R2StorageArgs): cloudflare.R2Bucket {
+    const { jurisdiction, location, bucket } = config.r2;
+    return new cloudflare.R2Bucket(
+      `${name}-bucket`,
+      { accountId, name: config.bucket, jurisdiction, ...(location !== undefined && { location }) },
+      {
+        parent: this,
+        ...protection,
+        // A bucket that holds tables is not this stack's to delete, whatever else is.
+        protect: true,
+        retainOnDelete: true,
+        ...(bucket === "import" && { import: `${accountId}/${config.bucket}/${jurisdiction}` }),
+      },
+    );
+  }
+
+  #minted(name: string, accountId: string, config: StackConfig): pulumi.Output<StorageCredential> {
+    const generation = config.r2TokenGeneration;
+    const found = cloudflare.getAccountApiTokenPermissionGroupsListOutput(
+      { accountId, name: PERMISSION_GROUP },
+      { parent: this },
+    );
+    const token = new cloudflare.AccountToken(
+      // Its generation is in the name, since an API token that is updated keeps its value.
+      `${name}-token-${generation}`,
+      {
+        accountId,
+        name: `${pulumi.getProject()}-${pulumi.getStack()} (lakekeeper, generation ${generation})`,
+        policies: [
+          {
+            effect: "allow",
+            permissionGroups: [{ id: found.results.apply((groups) => groupId(groups)) }],
+            resources: JSON.stringify({ [`com.cloudflare.api.account.${accountId}`]: "*" }),
+          },
+        ],
+      },
+      { parent: this },
+    );
+    return pulumi.all([token.id, token.value]).apply(([id, value]) => ({
+      type: "cloudflare-r2" as const,
+      accountId,
+      accessKeyId: id,
+      secretAccessKey: createHash("sha256").update(value).digest("hex"),
+      token: value,
+    }));
+  }
+}
+
+function groupId(groups: readonly { readonly id: string; readonly name: string }[]): string {
+  const group = groups.find(({ name }) => name === PERMISSION_GROUP);
+  if (group === undefined) {
+    throw new pulumi.RunError(
+      `Cloudflare knows no permission group "${PERMISSION_GROUP}" for this account. Check lakekeeper:r2.accountId, and that ` +
+        "the token of cloudflare:apiToken may read the account's API tokens.",
+    );
+  }
+  return group.id;
+}
+
+function provided(accountId: string, { r2Credentials }: StackConfig): StorageCredential {
+  return { type: "cloudflare-r2", accountId, ...required(r2Credentials, "r2Credentials") };
+}
+
+function endpointOf(accountId: string, jurisdiction: StackConfig["r2"]["jurisdiction"]): string {
+  const label = jurisdiction === "default" ? "" : `.${jurisdiction}`;
+  return `https://${accountId}${label}.r2.cloudflarestorage.com`;
+}

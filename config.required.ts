@@ -1,0 +1,76 @@
+/** A setting that a stack cannot do without. */
+export interface Requirement {
+  /** Its key, with the path inside an object: `lakekeeper:r2.accountId`. */
+  readonly setting: string;
+  readonly isSet: boolean;
+  readonly what: string;
+  /** Where a person finds it. */
+  readonly where: string;
+  /** What sets it. A secret is asked for, so that it is not left in the shell's history. */
+  readonly command: string;
+  /** True when a preview does without it. */
+  readonly onlyForUp?: boolean;
+}
+
+type Raw = Readonly<Record<string, string>>;
+
+const R2_TOKEN =
+  "Cloudflare dashboard, R2, Manage API tokens: an account token with Admin Read & Write. It shows all three once";
+
+/**
+ * What the stack's platform needs beyond the defaults.
+ *
+ * @param raw every setting as the engine hands it over; JSON for objects
+ * @param environment of the process, where Railway's tokens may be
+ */
+export function requirements(raw: Raw, environment: NodeJS.ProcessEnv = process.env): Requirement[] {
+  const needed: Requirement[] = [];
+  const need = (setting: string, what: string, where: string, { secret = false, onlyForUp = false } = {}) => {
+    const flags = [...(secret ? ["--secret"] : []), ...(setting.includes(".") ? ["--path"] : [])];
+    needed.push({
+      ...{ setting, what, where, onlyForUp },
+      isSet: valueAt(raw, setting) !== undefined,
+      command: ["pulumi config set", ...flags, setting].join(" "),
+    });
+  };
+
+  if (raw["lakekeeper:postgres"] === "external") {
+    need("lakekeeper:postgresUrl", "the external Postgres", "whoever runs it", { secret: true });
+  }
+  if (raw["lakekeeper:platform"] !== "railway") return needed;
+
+  if (!environment["RAILWAY_API_TOKEN"] && !environment["RAILWAY_TOKEN"]) {
+    const where = "Railway dashboard, Account or Workspace Settings, Tokens; or RAILWAY_API_TOKEN in the environment";
+    need("railway:token", "a token of the account or workspace", where, { secret: true, onlyForUp: true });
+  }
+  need("lakekeeper:r2.accountId", "Cloudflare's account id", "Cloudflare dashboard, R2, Account details");
+  if (valueAt(raw, "lakekeeper:r2.credentials") !== "provided") {
+    if (!environment["CLOUDFLARE_API_TOKEN"]) {
+      const where =
+        "Cloudflare dashboard, Manage Account, Account API Tokens; or CLOUDFLARE_API_TOKEN in the environment";
+      need("cloudflare:apiToken", "a token that may make account tokens and R2 buckets", where, { secret: true });
+    }
+  } else {
+    need("lakekeeper:r2Credentials.accessKeyId", "id of the R2 API token", R2_TOKEN, { secret: true });
+    need("lakekeeper:r2Credentials.secretAccessKey", "its S3 secret access key", R2_TOKEN, { secret: true });
+    need("lakekeeper:r2Credentials.token", "its value", R2_TOKEN, { secret: true });
+  }
+  if (raw["lakekeeper:cutover"] !== "retired") {
+    const where = "the writer's catalog settings: postgresql://user:password@host/database";
+    need("lakekeeper:sqlCatalog", "the SqlCatalog that holds the pointers today", where, { secret: true });
+  }
+  return needed;
+}
+
+/** The text of a setting, or of a field of an object; undefined when it is not there or empty. */
+function valueAt(raw: Raw, setting: string): unknown {
+  const [key = "", ...path] = setting.split(".");
+  const text = raw[key];
+  if (text === undefined || text === "") return undefined;
+  if (path.length === 0) return text;
+  try {
+    return path.reduce<unknown>((object, name) => (object as Record<string, unknown>)[name], JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
