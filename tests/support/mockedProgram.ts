@@ -23,6 +23,7 @@ const OUTPUTS: Readonly<Record<string, Record<string, unknown>>> = {
   Tables: { registered: { "main.default.t000": "s3://lakehouse/t000/metadata/1.metadata.json" } },
   PostgresCluster: { systemIdentifier: "7411" },
   Process: { pid: 7, startTime: "9", url: "unused" },
+  AccountToken: { value: "token-value" },
   Verification: { report: { checks: [] }, vendingVerified: true },
 };
 
@@ -37,7 +38,11 @@ export async function runMocked<Program extends object>(
         id: `${name}-id`,
         state: { ...(inputs as object), ...OUTPUTS[lastPart(type)] },
       }),
-      call: ({ inputs }) => inputs as Record<string, unknown>,
+      // Cloudflare's permission groups, the only thing that is looked up.
+      call: ({ inputs }) => {
+        const { name } = inputs as { name: string };
+        return { ...(inputs as object), results: [{ id: `id-of-${name}`, name, scopes: [] }] };
+      },
     },
     "lakekeeper",
     "local",
