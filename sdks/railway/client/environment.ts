@@ -43,11 +43,13 @@ const readings = new WeakMap<Railway, Map<string, Reading>>();
 export async function environmentState(
   client: Railway,
   { projectId, environmentId }: { projectId: string; environmentId: string },
+  { fresh = false }: { /** Never what was read before. */ fresh?: boolean } = {},
 ): Promise<EnvironmentState | undefined> {
   const known = readings.get(client) ?? new Map<string, Reading>();
   readings.set(client, known);
   const recent = known.get(environmentId);
-  if (recent?.mutations === client.mutations && clock.now() - recent.at < FRESH_MILLISECONDS) return recent.state;
+  const isRecent = recent?.mutations === client.mutations && clock.now() - recent.at < FRESH_MILLISECONDS;
+  if (isRecent && !fresh) return recent.state;
 
   const state = unlessGone(readEnvironment(client, projectId, environmentId));
   const reading = { at: clock.now(), mutations: client.mutations, state };

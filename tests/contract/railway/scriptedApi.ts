@@ -18,7 +18,10 @@ export type Reply =
 /** A GraphQL endpoint that answers by a script; what is asked is kept. For how the client speaks, not for what Railway does. */
 export class ScriptedApi {
   readonly received: Received[] = [];
+  readonly operations: string[] = [];
   readonly script: Reply[] = [];
+  /** Answers by the operation's name; what it leaves open is answered by the script. */
+  answer: (operation: string, variables: Received["variables"]) => Reply | undefined = () => undefined;
   mostInFlight = 0;
   /** Milliseconds before each answer. */
   slowness = 0;
@@ -36,7 +39,10 @@ export class ScriptedApi {
           variables: Received["variables"];
         };
         this.received.push({ headers: request.headers, url: request.url ?? "", ...body });
-        const reply = this.script.shift() ?? { status: 500, body: "the script has come to its end" };
+        const operation = /\w+ (\w+)/.exec(body.query)?.[1] ?? "";
+        this.operations.push(operation);
+        const reply = this.answer(operation, body.variables) ??
+          this.script.shift() ?? { status: 500, body: "the script has come to its end" };
         setTimeout(() => {
           this.#inFlight--;
           if (reply === "reset") return response.destroy();
