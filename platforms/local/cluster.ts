@@ -56,8 +56,16 @@ export async function clusterVersion(): Promise<string> {
   return JSON.stringify([version, SETTINGS]);
 }
 
+export interface NewCluster extends Pick<Cluster, "directory" | "superuserPassword"> {
+  /** @default "postgres" */
+  readonly superuser?: string;
+  /** Made at once, beside those that every cluster has. */
+  readonly database?: string;
+}
+
 /** Makes the data folder with initdb, unless it is there. */
-export async function initializeCluster({ directory, superuserPassword }: Cluster): Promise<void> {
+export async function initializeCluster(cluster: NewCluster): Promise<void> {
+  const { directory, superuserPassword, superuser = SUPERUSER, database } = cluster;
   const folder = await dataFolder(directory);
   if (await isInitialized(folder)) return;
   const { initdb, runAs } = await postgresBinaries();
@@ -73,7 +81,7 @@ export async function initializeCluster({ directory, superuserPassword }: Cluste
     await giveTo(partial, runAs);
     const args = [
       `--pgdata=${partial}`,
-      `--username=${SUPERUSER}`,
+      `--username=${superuser}`,
       `--pwfile=${passwordFile}`,
       "--auth=scram-sha-256",
       "--encoding=UTF8",
@@ -83,6 +91,7 @@ export async function initializeCluster({ directory, superuserPassword }: Cluste
       "--no-instructions",
     ];
     await promisify(execFile)(initdb, args, { ...runAs, cwd: "/", env: { PATH: process.env["PATH"], LC_ALL: "C" } });
+    if (database !== undefined) await runOffline(partial, `CREATE DATABASE ${pg.escapeIdentifier(database)}`);
     await rm(folder, { recursive: true, force: true });
     await rename(partial, folder);
   } catch (error) {
@@ -91,6 +100,15 @@ export async function initializeCluster({ directory, superuserPassword }: Cluste
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** Runs a statement, which must be one line, on a data folder that no server uses. */
+export async function runOffline(folder: string, statement: string): Promise<void> {
+  const { postgres, runAs } = await postgresBinaries();
+  const args = ["--single", "-D", folder, "-c", "log_min_error_statement=panic", "postgres"];
+  const running = promisify(execFile)(postgres, args, { ...runAs, cwd: "/" });
+  running.child.stdin?.end(`${statement}\n`);
+  await running;
 }
 
 /** True when the data folder holds a cluster. */
@@ -117,14 +135,13 @@ export async function startCluster(
 ): Promise<ProcessId> {
   const folder = await realpath(cluster.directory);
   const { postgres, runAs } = await postgresBinaries();
-  const options = Object.entries({ ...SETTINGS, ...settings }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const command = serverCommand(postgres, folder, cluster.port, settings);
   const deadline = Date.now() + START_SECONDS * 1_000;
   for (;;) {
-    // Postgres takes any live process with the pid in its lock file for another server; after a reboot that can be anything.
-    if (!(await serverOn(folder))) await rm(join(folder, "postmaster.pid"), { force: true });
+    await removeStaleLock(folder);
     await requireFreePort(cluster.port, "Postgres", cluster.portRemedy);
     const { id, log, exited } = await spawnDetached({
-      command: [postgres, "-D", folder, "-p", String(cluster.port), ...options],
+      command,
       environment: { LC_ALL: "C" },
       cwd: "/",
       logFile: cluster.logFile,
@@ -143,6 +160,21 @@ export async function startCluster(
     await stopProcess(id, STOP_SIGNAL);
     throw explained(`Postgres did not start (${failure}); its log is ${log.path}`, said);
   }
+}
+
+export function serverCommand(
+  postgres: string,
+  folder: string,
+  port: number,
+  settings: Readonly<Record<string, string>>,
+): string[] {
+  const options = Object.entries({ ...SETTINGS, ...settings }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  return [postgres, "-D", folder, "-p", String(port), ...options];
+}
+
+/** Postgres takes any live process with the pid in its lock file for another server; after a reboot that can be anything. */
+export async function removeStaleLock(folder: string): Promise<void> {
+  if (!(await serverOn(folder))) await rm(join(folder, "postmaster.pid"), { force: true });
 }
 
 /** Waits until the server takes connections. Resolves with the reason when it does not in time. */

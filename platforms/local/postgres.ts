@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,6 +12,7 @@ import {
   initializeCluster,
   isWrongPassword,
   removeData,
+  runOffline,
   serverOn,
   startCluster,
   STOP_SIGNAL,
@@ -21,7 +21,6 @@ import {
   type Cluster,
 } from "./cluster.ts";
 import { withLock } from "./lock.ts";
-import { postgresBinaries } from "./postgresBinaries.ts";
 import { isAlive, stopProcess, whileAlive, type ProcessId } from "./processId.ts";
 import { readRecord, recordFile, recordOrStop, removeRecord } from "./records.ts";
 
@@ -140,17 +139,12 @@ async function acceptsPassword(cluster: Cluster): Promise<boolean> {
 
 /** Data that is here but was made with another password, by a stack whose state is lost, is taken over. */
 async function setSuperuserPassword({ directory, superuserPassword }: Cluster): Promise<void> {
-  const { postgres, runAs } = await postgresBinaries();
   const folder = await realpath(directory);
-  const args = ["--single", "-D", folder, "-c", "log_min_error_statement=panic", "postgres"];
-  await new Promise<void>((resolve, reject) => {
-    const child = execFile(postgres, args, { ...runAs, cwd: "/" }, (error, _stdout, stderr) => {
-      if (error)
-        reject(new UserError(`Postgres could not be given a new password for its data in ${folder}.\n${stderr}`));
-      else resolve();
-    });
-    child.stdin?.end(`ALTER ROLE ${SUPERUSER} PASSWORD ${pg.escapeLiteral(superuserPassword)}\n`);
-  });
+  await runOffline(folder, `ALTER ROLE ${SUPERUSER} PASSWORD ${pg.escapeLiteral(superuserPassword)}`).catch(
+    ({ stderr }: { stderr?: string }) => {
+      throw new UserError(`Postgres could not be given a new password for its data in ${folder}.\n${stderr}`);
+    },
+  );
 }
 
 async function systemIdentifier(cluster: Cluster): Promise<string> {

@@ -12,6 +12,8 @@ export interface SpawnOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly logFile: string;
+  /** Another program that runs it and is told it as arguments; `descriptors` are files that it gets as 3 and up. */
+  readonly under?: { readonly command: readonly string[]; readonly descriptors: readonly number[] };
   readonly uid?: number;
   readonly gid?: number;
 }
@@ -24,15 +26,21 @@ export interface Spawned {
 }
 
 /** Starts a process that lives on when this one ends: a session of its own, output to the log. */
-export async function spawnDetached({ command, environment, cwd, logFile, uid, gid }: SpawnOptions): Promise<Spawned> {
-  const [program = "", ...args] = command;
+export async function spawnDetached(options: SpawnOptions): Promise<Spawned> {
+  const { command, environment, cwd, logFile, under, uid, gid } = options;
+  const [program = ""] = command;
+  const [file = "", ...args] = [
+    ...(under?.command ?? []),
+    program === "node" ? process.execPath : program,
+    ...command.slice(1),
+  ];
   const log = await openLog(logFile);
   try {
-    const child = spawn(program === "node" ? process.execPath : program, args, {
+    const child = spawn(file, args, {
       cwd,
       detached: true,
       env: { ...inherited(), ...(program === "node" && { NODE_COMPILE_CACHE: compileCache() }), ...environment },
-      stdio: ["ignore", log.handle.fd, log.handle.fd],
+      stdio: ["ignore", log.handle.fd, log.handle.fd, ...(under?.descriptors ?? [])],
       ...(uid !== undefined && { uid }),
       ...(gid !== undefined && { gid }),
     });
