@@ -59,9 +59,8 @@ function remedy({ status }: HttpError): string | undefined {
     case 400:
       return "Check that lakekeeper:r2Credentials.accessKeyId is the id of the token whose value is r2Credentials.token.";
     case 401:
-      return "Cloudflare does not know the token: check lakekeeper:r2Credentials.token, and that it has not expired or been revoked.";
     case 403:
-      return "The token may not mint credentials: it has to be an account token with Admin Read & Write on R2, of this account (lakekeeper:r2.accountId).";
+      return "Either Cloudflare does not know the token (lakekeeper:r2Credentials.token, when it is provided; it may have expired or been revoked), or it may not mint credentials: it has to be an account token with Admin Read & Write on R2, of this account (lakekeeper:r2.accountId).";
     case 404:
       return "Check lakekeeper:r2.accountId and lakekeeper:bucket.";
     default:

@@ -20,7 +20,7 @@ const schema = z.object({
   endpoint: z
     .url({ protocol: /^https?$/, error: "must be the http(s) URL of the S3 API" })
     .superRefine((url, context) => {
-      if (new URL(url).pathname !== "/") {
+      if (URL.canParse(url) && new URL(url).pathname !== "/") {
         context.addIssue({ code: "custom", message: "must be the URL of the S3 API alone, without bucket or path" });
       }
     }),
@@ -61,7 +61,8 @@ async function tryOnce(inputs: R2AccessState): Promise<void> {
   const minted = await new CloudflareR2(credential.accountId, credential.token).temporaryCredentials({
     bucket,
     parentAccessKeyId: accessKeyId,
-    permission: "object-read-only",
+    // As Lakekeeper asks for; a child cannot have more than its parent.
+    permission: "object-read-write",
     ttlSeconds: 300,
   });
   await new S3Client({ endpoint, region: "auto", ...minted }).list(bucket, "", 1).catch((error: unknown) => {
