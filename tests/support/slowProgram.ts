@@ -16,7 +16,7 @@ export const one = new Slow({ create }, "slow", { kept: undefined }, { additiona
 
 // What \`make up\` tells at its end.
 const LAKEHOUSE_CATALOG_TYPE = "rest", LAKEHOUSE_REST_URI = "", LAKEHOUSE_REST_WAREHOUSE = "", LAKEHOUSE_CATALOG_TOKEN = "";
-const LAKEHOUSE_REST_VENDING = "0", lakekeeperRuntime = "none", cutover = "sql", verification = { checks: [] };
+const LAKEHOUSE_REST_VENDING = "0", lakekeeperRuntime = "none", cutover = "sql", verification = { verifiedAt: "2026-01-02T03:04:05.000Z", checks: [] };
 export {
   LAKEHOUSE_CATALOG_TYPE, LAKEHOUSE_REST_URI, LAKEHOUSE_REST_WAREHOUSE, LAKEHOUSE_CATALOG_TOKEN,
   LAKEHOUSE_REST_VENDING, lakekeeperRuntime, cutover, verification,
