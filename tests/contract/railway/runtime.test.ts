@@ -73,6 +73,15 @@ test("each container has all ports to itself, on its address", async () => {
   expect(await one.container.probe("/health", 8081)).toBeUndefined();
 });
 
+test("an address that this machine has not, as on macOS, is told with the remedy", async () => {
+  // Reserved for documentation: no machine has it.
+  const spec = fixture.spec(NODE, { startCommand: "node -e 0", address: "192.0.2.1" });
+
+  await expect(fixture.start(spec)).rejects.toThrow(
+    /192\.0\.2\.1 on this machine: .*on macOS add it with "sudo ifconfig lo0/s,
+  );
+});
+
 test("private names are those of the project's services, wherever they stand in a variable", async () => {
   const environment = {
     URL: "http://issuer.railway.internal:80/a?b=issuer.railway.internal",
