@@ -7,7 +7,8 @@ const help = `Usage: node emulators/main.ts <r2|issuer|lakekeeper> [options]
 
 Starts a stand-in on loopback, with random credentials that it prints, and runs until Ctrl-C.
 
-  r2           an R2 account: S3, STS AssumeRole, and Cloudflare's API for temporary credentials
+  r2           an R2 account: S3, STS AssumeRole, and Cloudflare's API for API tokens, buckets, temporary credentials,
+               Workers and DNS records
   issuer       an OpenID issuer: discovery and JWKS, with a signing key and a token
   lakekeeper   the Iceberg REST catalog, on a Postgres of its own unless it is given one
 
@@ -23,6 +24,7 @@ Options:
   --bucket NAME  a bucket to make when it is absent; can be given several times (lakehouse)
 
   --jurisdiction NAME  eu or fedramp: one more endpoint, with buckets of its own; can be given several times
+  --zone DOMAIN  a domain of the account, whose DNS records the API keeps; can be given several times
 
   issuer:
   --subject NAME whom the printed token is for (developer)

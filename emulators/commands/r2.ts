@@ -20,6 +20,7 @@ export const r2: StandIn = {
     const { directory, port, faults, own } = readOptions("r2", 9000, args, {
       bucket: { type: "string", multiple: true, default: ["lakehouse"] },
       jurisdiction: { type: "string", multiple: true, default: [] },
+      zone: { type: "string", multiple: true, default: [] },
       log: { type: "string" },
     });
     const wanted = own.jurisdiction;
@@ -43,6 +44,7 @@ export const r2: StandIn = {
         accountId: account.accountId,
         tokens: [token],
         buckets,
+        zones: own.zone,
         jurisdictions: Object.fromEntries(wanted.map((name) => [name, { buckets }])),
         faults: new Faults(faults),
         ...(requestLog !== undefined && { requestLog }),
@@ -62,7 +64,7 @@ interface Known extends Account {
   buckets: string[];
 }
 
-function describe({ url, jurisdictions }: R2, known: Known): string {
+function describe({ url, jurisdictions, zones }: R2, known: Known): string {
   const { accountId, tokenId, tokenValue, secret, directory, buckets } = known;
   const [bucket = "<bucket>"] = buckets;
   const further = Object.entries(jurisdictions).map(
@@ -76,6 +78,7 @@ function describe({ url, jurisdictions }: R2, known: Known): string {
   S3 secret          ${secret}   (SHA-256 of the value)
   S3 endpoint        ${url}   (region auto, path style)
 ${further.join("")}  buckets            ${buckets.join(", ")}
+${zones.map(({ id, name }) => `  ${`zone ${name}`.padEnd(18)} ${id}\n`).join("")}  Workers            ${url}/-/workers/<name>/
 
 AWS CLI:
   AWS_ACCESS_KEY_ID=${tokenId} AWS_SECRET_ACCESS_KEY=${secret} AWS_DEFAULT_REGION=auto \\
@@ -85,6 +88,9 @@ PyIceberg, beside the properties of the catalog:
   "s3.endpoint": "${url}", "s3.region": "auto",
   "s3.access-key-id": "${tokenId}",
   "s3.secret-access-key": "${secret}"
+
+Pulumi's Cloudflare provider, with the stand-in for its plugin:
+  PATH=$PWD/emulators/plugins/bin:$PATH CLOUDFLARE_BASE_URL=${url}/client/v4 CLOUDFLARE_API_TOKEN=${tokenValue}
 
 Temporary credentials:
   curl ${url}/client/v4/accounts/${accountId}/r2/temp-access-credentials \\
