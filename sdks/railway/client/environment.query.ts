@@ -23,7 +23,7 @@ const instance = z.object({
   source: z.object({ image: text, repo: text }).nullish(),
   startCommand: text,
   /** A text or a list of texts. */
-  preDeployCommand: z.unknown(),
+  preDeployCommand: z.unknown().optional(),
   healthcheckPath: text,
   /** Seconds. */
   healthcheckTimeout: number,
