@@ -21,7 +21,7 @@ echo $$ >&3
 interrupted=1
 while [ -n "$interrupted" ]; do
   interrupted=
-  wait "$child"; status=$?
+  wait "$child" 2>/dev/null; status=$?
   [ "$status" = 127 ] && [ -n "$code" ] || code=$status
 done
 echo "$code" >&3
@@ -41,8 +41,12 @@ export interface Supervised {
   stop(drainingSeconds: number): Promise<void>;
 }
 
-/** Starts it; everything of it is kept in `folder`, whose name tells containers apart. */
+/**
+ * Starts it; everything of it is kept in `folder`, whose name tells containers apart. One that runs there already, of an
+ * emulator that was killed, makes way.
+ */
 export async function startSupervised(folder: string, program: Program): Promise<Supervised> {
+  await (await findSupervised(folder))?.stop(0);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await using fate = await open(fateFile(folder), "w", 0o600);
   const { command, cwd, environment, stopSignal, uid, gid } = program;

@@ -138,6 +138,7 @@ test.each([0, 0.2])("one that does not end within %p s is killed", async (draini
   await started.container.stop(drainingSeconds);
 
   await expect(started.container.finished).resolves.toEqual({ exitCode: 137 });
+  expect(["ready", "not yet"]).toEqual(expect.arrayContaining(started.lines));
 });
 
 test("one that is killed from outside is seen with its code", async () => {
@@ -199,6 +200,19 @@ describe("after a restart of the emulator", () => {
     await expect(found?.finished).resolves.toEqual({ exitCode: 4 });
     expect(later).toEqual(["last words"]);
     await found?.stop(0);
+  });
+
+  test("one that is started again although it runs makes way for itself", async () => {
+    const first = await program(SERVER, { BIND: "::" });
+    await first.said(/^listening/);
+    await fixture.runtime.close();
+    const lines: string[] = [];
+    const again = await fixture.another().start(first.spec, (line) => lines.push(line));
+    while (lines.length === 0) await delay(5);
+
+    await first.container.finished;
+    expect(lines).toEqual(first.lines);
+    expect(await again.probe("/health", 8080)).toBe(200);
   });
 
   test("a deployment that never ran is not found", async () => {
