@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AccountToken } from "../r2/accountTokens.ts";
 import type { RequestNotes } from "../requestLog.ts";
 import type { CloudflareAccount } from "./account.ts";
+import { bucketRuleRoutes } from "./bucketRules.ts";
 import { bucketRoutes } from "./buckets.ts";
 import { RawAnswer, type Route } from "./call.ts";
 import { dnsRoutes } from "./dns.ts";
@@ -11,9 +12,14 @@ import { temporaryCredentialRoutes } from "./temporaryCredentials.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { workerRoutes } from "./workerRoutes.ts";
 
-const routes = [...tokenRoutes, ...bucketRoutes, ...temporaryCredentialRoutes, ...workerRoutes, ...dnsRoutes].map(
-  (route: Route) => ({ ...route, pattern: new RegExp(`^${route.path.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)")}$`) }),
-);
+const routes = [
+  ...tokenRoutes,
+  ...bucketRoutes,
+  ...bucketRuleRoutes,
+  ...temporaryCredentialRoutes,
+  ...workerRoutes,
+  ...dnsRoutes,
+].map((route: Route) => ({ ...route, pattern: new RegExp(`^${route.path.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)")}$`) }));
 
 const longestBody = 10 * 1024 * 1024;
 

@@ -75,7 +75,7 @@ function deleteBucket(call: ApiCall): object {
   return {};
 }
 
-function requireBucket(call: ApiCall): string {
+export function requireBucket(call: ApiCall): string {
   const { bucket = "" } = call.parameters;
   if (storeOf(call).hasBucket(bucket)) return bucket;
   throw new CloudflareError(404, 10006, "The specified bucket does not exist.");
@@ -94,7 +94,7 @@ function show(call: ApiCall, name: string): object {
   };
 }
 
-function storeOf(call: ApiCall): Store {
+export function storeOf(call: ApiCall): Store {
   const jurisdiction = jurisdictionOf(call);
   const store = call.account.storeOf(jurisdiction);
   if (store !== undefined) return store;

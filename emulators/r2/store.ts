@@ -32,6 +32,9 @@ export interface BucketSettings {
   location?: string;
   /** The class of new objects. */
   storageClass?: string;
+  /** Rules, as they were given. */
+  lifecycle?: unknown[];
+  lock?: unknown[];
 }
 
 export interface Bucket {

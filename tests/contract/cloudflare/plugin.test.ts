@@ -96,6 +96,33 @@ test("an import of a token does not bring its value", async () => {
 });
 
 test.each([
+  [
+    "R2BucketLifecycle",
+    [
+      {
+        ...{ id: "old", enabled: true, conditions: { prefix: "tmp/" } },
+        deleteObjectsTransition: { condition: { type: "Age", maxAge: 86_400 } },
+      },
+    ],
+  ],
+  ["R2BucketLock", [{ id: "kept", enabled: true, condition: { type: "Indefinite" } }]],
+])("the rules of %s are kept, read back without a change, and replaced as a whole", async (type, rules) => {
+  const plugin = makePlugin();
+  const given = { accountId, bucketName: "lakehouse", rules };
+  expect(await plugin.check({ ...resource(type), olds: {}, news: given })).toEqual({ inputs: given });
+  const { id, properties } = await plugin.create({ ...resource(type), properties: given });
+  const found = await plugin.read({ ...resource(type), id: id!, properties, inputs: given });
+  expect(found.inputs).toEqual(given);
+  expect(await plugin.diff({ ...resource(type), id: id!, olds: found.properties, news: given })).toEqual({
+    changes: "DIFF_NONE",
+  });
+  const news = { ...given, rules: [] };
+  await plugin.update({ ...resource(type), id: id!, olds: properties, news });
+  const emptied = await plugin.read({ ...resource(type), id: id!, properties, inputs: given });
+  expect(emptied.properties["rules"]).toEqual([]);
+});
+
+test.each([
   ["an unknown input", { ...inputs, region: "auto" }, "There is no attribute region."],
   ["a missing one", { accountId }, "The attribute name is required."],
   ["a value of another type", { accountId, name: 1 }, "name must be a string."],
