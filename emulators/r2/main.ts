@@ -66,7 +66,8 @@ async function serve(): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, () => void r2.close().then(() => process.exit(0)));
   }
-  process.stdout.write(`${JSON.stringify({ ready: true, port: r2.port, jurisdictions: r2.jurisdictions })}\n`);
+  const { port, jurisdictions: urls, zones } = r2;
+  process.stdout.write(`${JSON.stringify({ ready: true, port, jurisdictions: urls, zones })}\n`);
 }
 
 function jurisdictionsWithPort(): NonNullable<R2Options["jurisdictions"]> {
