@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { commandOf } from "../platforms/local/processId.ts";
@@ -31,6 +31,16 @@ export async function recover(stack: Stack): Promise<void> {
   }
 }
 
+/**
+ * Puts the state of an isolated stack back when the engine was killed while it wrote one: it moves the old one aside
+ * first. Only a lock tells this from a stack that was removed.
+ */
+export async function restoreState(stack: Stack): Promise<void> {
+  const [file, aside] = [stateFile(stack), `${stateFile(stack)}.bak`];
+  const isKilled = lockHolders(stack).length > 0 && (await liveEngine(stack)) === undefined;
+  if (isKilled && !existsSync(file) && existsSync(aside)) copyFileSync(aside, file);
+}
+
 /** The pid of an engine that is changing the stack; undefined when there is none. */
 export async function liveEngine(stack: Stack): Promise<number | undefined> {
   for (const pid of lockHolders(stack)) if (await isEngineRunning(pid)) return pid;
@@ -41,6 +51,7 @@ function hasPendingOperations(stack: Stack): boolean {
   const operations = z.object({
     checkpoint: z.object({ latest: z.object({ pending_operations: z.array(z.unknown()).nullish() }).nullish() }),
   });
+  if (!existsSync(stateFile(stack))) return false;
   const { latest } = operations.parse(JSON.parse(readFileSync(stateFile(stack), "utf8"))).checkpoint;
   return (latest?.pending_operations?.length ?? 0) > 0;
 }

@@ -1,14 +1,16 @@
 import { join } from "node:path";
 import { UserError } from "../clients/errors.ts";
 import { tryLock, withLock } from "../platforms/local/lock.ts";
-import { liveEngine, recover } from "./interrupted.ts";
+import { liveEngine, recover, restoreState } from "./interrupted.ts";
 import { endLeftovers } from "./leftovers.ts";
 import { checkout, home, prepare, type Stack } from "./stack.ts";
 
 /** Brings an isolated stack to where the engine can work on it, whatever an earlier run has left. */
 export async function ready(stack: Stack): Promise<void> {
   await withLock(join(home, "preparation"), async () => {
-    await prepare(stack);
+    await restoreState(stack);
+    // One that is being changed has been made, though its state may be missing for a moment.
+    await prepare(stack, (await liveEngine(stack)) === undefined);
     await endLeftovers(checkout, stack.name);
     await recover(stack);
   });

@@ -74,8 +74,12 @@ export function projectName(): string {
   return /^name:\s*(\S+)/m.exec(readFileSync(join(checkout, "Pulumi.yaml"), "utf8"))?.[1] ?? "";
 }
 
-/** Creates an isolated stack with its passphrase, once, and brings its copy of the settings up to date. */
-export async function prepare(stack: Stack): Promise<void> {
+/**
+ * Creates an isolated stack with its passphrase, once, and brings its copy of the settings up to date.
+ *
+ * @param mayCreate whether a stack that has no state is to be created.
+ */
+export async function prepare(stack: Stack, mayCreate: boolean): Promise<void> {
   for (const folder of [project, join(home, "home"), join(home, "backend")]) mkdirSync(folder, { recursive: true });
   const passphrase = join(home, "passphrase");
   if (!existsSync(passphrase)) {
@@ -83,7 +87,7 @@ export async function prepare(stack: Stack): Promise<void> {
   }
   writeFileSync(join(project, "Pulumi.yaml"), readFileSync(join(checkout, "Pulumi.yaml")));
   copySettings(stack);
-  if (exists(stack)) return;
+  if (exists(stack) || !mayCreate) return;
   // Run in the copy of the project, for it writes the passphrase's salt into the settings it finds beside Pulumi.yaml.
   const init = ["stack", "init", stack.name, "--no-select", "--non-interactive"];
   await run("pulumi", init, { cwd: project, env: stack.environment });

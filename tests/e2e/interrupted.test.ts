@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Checkout, makeCheckout } from "../support/checkout.ts";
 import { enginePid, letGo, makeSlowCheckout, processesOf, upInTheMiddle } from "../support/slowProgram.ts";
@@ -85,6 +85,17 @@ test("what a killed run was doing is forgotten also when its lock is gone", asyn
   const { output } = await checkout.mustMake("up");
   expect(output).toContain("An earlier run on the stack local was killed");
   expect((await checkout.mustMake("up")).output).not.toMatch(/killed|interrupted|pending/);
+}, 60_000);
+
+test("a run that was killed while it wrote the state is recovered from", async () => {
+  const file = join(checkout.directory, STATE);
+  renameSync(file, `${file}.bak`);
+  const lock = { pid: 2 ** 30, username: "", hostname: "", timestamp: "2026-01-01T00:00:00Z" };
+  writeFileSync(join(checkout.directory, LOCKS, "0c6f0b2e-0000-4000-8000-000000000000.json"), JSON.stringify(lock));
+  const { output } = await checkout.mustMake("up");
+  expect(output).toContain("An earlier run on the stack local was killed");
+  expect(output).toContain("unchanged");
+  expect(output).not.toContain("created");
 }, 60_000);
 
 test("a refresh does not print the outputs", async () => {
