@@ -91,7 +91,7 @@ test.each<[string, (output: string) => boolean, () => Promise<void>, string]>([
   ],
   [
     "the object store while the sample is uploaded",
-    says("SampleLakehouse lakehouse-sample creating"),
+    says("SampleLakehouse r2-sample creating"),
     server("r2"),
     "Check that it runs",
   ],
