@@ -3,7 +3,7 @@ import { UserError } from "../clients/errors.ts";
 import type { StandIn } from "./commands/standIn.ts";
 import { faultGrammar } from "./faultRule.ts";
 
-const help = `Usage: node emulators/main.ts <r2|issuer|lakekeeper> [options]
+const help = `Usage: node emulators/main.ts <r2|issuer|lakekeeper|railway> [options]
 
 Starts a stand-in on loopback, with random credentials that it prints, and runs until Ctrl-C.
 
@@ -11,11 +11,12 @@ Starts a stand-in on loopback, with random credentials that it prints, and runs 
                Workers and DNS records
   issuer       an OpenID issuer: discovery and JWKS, with a signing key and a token
   lakekeeper   the Iceberg REST catalog, on a Postgres of its own unless it is given one
+  railway      a Railway account: its GraphQL API, and services that really run
 
 Options:
   --dir FOLDER   where everything is kept, the credentials too; started there again, it is the same
                  (.state/emulators/<name>)
-  --port N       port on 127.0.0.1, 0 for a free one (r2 9000, issuer 9001, lakekeeper 8181)
+  --port N       port on 127.0.0.1, 0 for a free one (r2 9000, issuer 9001, lakekeeper 8181, railway 9400)
   --log FILE     one JSON line for each request, without secrets (not lakekeeper: it logs to standard output)
   --fault RULE   misbehave, see below; can be given several times, the first rule that is due counts
   --help
@@ -41,6 +42,7 @@ const standIns: Record<string, () => Promise<StandIn>> = {
   r2: async () => (await import("./commands/r2.ts")).r2,
   issuer: async () => (await import("./commands/issuer.ts")).issuer,
   lakekeeper: async () => (await import("./commands/lakekeeper.ts")).lakekeeper,
+  railway: async () => (await import("./commands/railway.ts")).railway,
 };
 
 async function main([name = "", ...args]: string[]): Promise<void> {

@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  buildSchema,
+  execute,
+  getOperationAST,
+  GraphQLError,
+  parse,
+  validate,
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+} from "graphql";
+import type { Caller } from "./access.ts";
+import type { Resolver } from "./resolvers/resolvers.ts";
+
+export interface GraphqlRequest {
+  readonly query: string;
+  readonly variables?: Record<string, unknown> | null;
+  readonly operationName?: string | null;
+}
+
+export interface GraphqlAnswer {
+  readonly status: 200 | 400;
+  readonly body: { readonly data?: unknown; readonly errors?: readonly object[] };
+}
+
+export function railwaySchema(): GraphQLSchema {
+  return buildSchema(readFileSync(join(import.meta.dirname, "schema.graphql"), "utf8"));
+}
+
+/** The part of the API that is called: the root fields of the operation, joined by commas; `?` when it cannot be read. */
+export function operationOf(request: GraphqlRequest): string {
+  try {
+    const operation = getOperationAST(parse(request.query), request.operationName);
+    const fields = operation?.selectionSet.selections ?? [];
+    return fields.map((field) => ("name" in field ? field.name.value : "?")).join(",") || "?";
+  } catch {
+    return "?";
+  }
+}
+
+/**
+ * Answers a request as Railway does: what does not fit the schema with 400, what a resolver refuses with 200 and an
+ * error.
+ */
+export async function answer(
+  schema: GraphQLSchema,
+  resolvers: Readonly<Record<string, Resolver>>,
+  request: GraphqlRequest,
+  caller: Caller,
+): Promise<GraphqlAnswer> {
+  let document: DocumentNode;
+  try {
+    document = parse(request.query);
+  } catch (error) {
+    return invalid([error as GraphQLError]);
+  }
+  const problems = validate(schema, document);
+  if (problems.length > 0) return invalid(problems);
+  const result: ExecutionResult = await execute({
+    schema,
+    document,
+    rootValue: resolvers,
+    contextValue: caller,
+    variableValues: request.variables ?? {},
+    operationName: request.operationName ?? null,
+  });
+  // Without data the variables did not fit, and nothing was executed.
+  if (result.data === undefined) return invalid(result.errors ?? []);
+  const errors = result.errors?.map((error) => ({ ...error.toJSON(), extensions: extensionsOf(error) }));
+  return { status: 200, body: { data: result.data, ...(errors && { errors }) } };
+}
+
+/** A fault of the stand-in itself looks as one of Railway's would: it says nothing. */
+function extensionsOf({ originalError, extensions }: GraphQLError): object {
+  if (originalError !== undefined && !(originalError instanceof GraphQLError)) return { code: "INTERNAL_SERVER_ERROR" };
+  return extensions;
+}
+
+function invalid(errors: readonly GraphQLError[]): GraphqlAnswer {
+  const listed = errors.map((error) => ({ ...error.toJSON(), extensions: { code: "GRAPHQL_VALIDATION_FAILED" } }));
+  return { status: 400, body: { errors: listed } };
+}

@@ -1,0 +1,233 @@
+import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Faults, type FailureOf } from "../faults.ts";
+import { openRequestLog, type RequestNotes } from "../requestLog.ts";
+import { callerOf, type ProjectToken, type Tokens } from "./access.ts";
+import { Account, type Delays } from "./account.ts";
+import { Deployments } from "./deployments.ts";
+import { answer, operationOf, railwaySchema, type GraphqlRequest } from "./graphql.ts";
+import type { Kinds } from "./model.ts";
+import { Network } from "./network.ts";
+import { Removal, type RemoveData } from "./removal.ts";
+import { deployments as deploymentResolvers } from "./resolvers/deployments.ts";
+import { environments } from "./resolvers/environments.ts";
+import { networking } from "./resolvers/networking.ts";
+import { patches } from "./resolvers/patches.ts";
+import { projects } from "./resolvers/projects.ts";
+import type { Parts, Resolver } from "./resolvers/resolvers.ts";
+import { services } from "./resolvers/services.ts";
+import { tokens as tokenResolvers } from "./resolvers/tokens.ts";
+import { variables } from "./resolvers/variables.ts";
+import { volumes } from "./resolvers/volumes.ts";
+import type { Runtime } from "./runtime.ts";
+import { Store } from "./store.ts";
+import { Views } from "./views.ts";
+
+export interface RailwayOptions {
+  /** Where the account is kept; made when absent. */
+  readonly directory: string;
+  /** Loopback port; 0 or absent for a free one. */
+  readonly port?: number;
+  /** Of an account, which may do everything. */
+  readonly token: string;
+  readonly workspaceToken?: string;
+  readonly workspaceId: string;
+  readonly runtime: Runtime;
+  readonly removeData: RemoveData;
+  /** Milliseconds that things take. */
+  readonly delays?: Partial<Delays>;
+  readonly faults?: Faults;
+  /** A file that gets one JSON line for each request. */
+  readonly requestLog?: string;
+}
+
+/** A call of the API. */
+export interface Call {
+  /** Its root fields, joined by commas. */
+  readonly operation: string;
+  readonly at: number;
+}
+
+/** Names of what an account holds that is not deleted, by kind. */
+export type LiveObjects = Readonly<
+  Record<keyof Pick<Kinds, "projects" | "services" | "volumes" | "domains" | "tcpProxies">, string[]>
+>;
+
+/** A running emulator. */
+export interface Railway {
+  /** Of the GraphQL API. */
+  readonly url: string;
+  readonly port: number;
+  readonly account: Account;
+  readonly faults: Faults;
+  readonly calls: Call[];
+  /** The most calls that were being answered at a time. */
+  readonly mostAtOnce: number;
+  liveObjects(): LiveObjects;
+  addProjectToken(token: ProjectToken): void;
+  /** Containers go on running unless `stop`. */
+  close(options?: { stop?: boolean }): Promise<void>;
+}
+
+const PATH = "/graphql/v2";
+const DELAYS: Delays = { visible: 200, backup: 500, restart: 500, volumeDeletion: 1_000, probe: 200 };
+
+/** Starts a Railway account on loopback. */
+export async function startRailway(options: RailwayOptions): Promise<Railway> {
+  const { directory, runtime, faults = new Faults() } = options;
+  const log = options.requestLog === undefined ? undefined : openRequestLog(options.requestLog);
+  const store = new Store(directory);
+  const account = new Account(store, options.workspaceId, { ...DELAYS, ...options.delays });
+  const network = new Network(account);
+  const deployments = new Deployments(account, runtime, network, directory);
+  const removal = new Removal(account, deployments, network, options.removeData);
+  const parts = { account, network, deployments, removal, views: new Views(account, deployments) };
+  const resolvers = resolversOf(parts);
+  const schema = railwaySchema();
+  const projectTokens: ProjectToken[] = [];
+  const { token, workspaceToken } = options;
+  const tokens: Tokens = {
+    account: token,
+    ...(workspaceToken !== undefined && { workspace: workspaceToken }),
+    project: projectTokens,
+  };
+  const calls: Call[] = [];
+  let [now, most] = [0, 0];
+
+  async function graphql(request: IncomingMessage, response: ServerResponse, notes: RequestNotes): Promise<void> {
+    const asked = JSON.parse(await bodyOf(request)) as GraphqlRequest;
+    const operation = operationOf(asked);
+    calls.push({ operation, at: Date.now() });
+    most = Math.max(most, (now += 1));
+    response.once("close", () => (now -= 1));
+    notes.operation = operation;
+    // Faults are told apart by the operation, which the path alone does not say.
+    request.url = `${PATH}/${operation}`;
+    faults.apply(request, response, failureOf(response), () => {
+      const caller = callerOf(request.headers, tokens);
+      if (caller === undefined) {
+        send(response, 200, {
+          errors: [{ message: "Not Authorized", extensions: { code: "UNAUTHENTICATED" } }],
+          data: null,
+        });
+        return;
+      }
+      answer(schema, resolvers, asked, caller).then(
+        ({ status, body }) => send(response, status, body),
+        (error: unknown) => send(response, 500, { errors: [{ message: String(error) }] }),
+      );
+    });
+  }
+
+  const railway = {
+    account,
+    faults,
+    calls,
+    get mostAtOnce() {
+      return most;
+    },
+    liveObjects: () => liveObjects(store),
+    addProjectToken: (one: ProjectToken) => void projectTokens.push(one),
+  };
+
+  const server = createServer((request, response) => {
+    const notes: RequestNotes = {};
+    log?.follow(request, response, notes);
+    const path = (request.url ?? "/").split("?")[0];
+    if (request.method === "POST" && path === PATH) {
+      graphql(request, response, notes).catch((error: unknown) =>
+        send(response, 400, { errors: [{ message: String(error) }] }),
+      );
+    } else if (path === "/-/health") send(response, 200, { health: "ok" });
+    else if (path === "/-/objects") send(response, 200, liveObjects(store));
+    else if (path === "/-/calls")
+      send(response, 200, { calls: calls.length, mostAtOnce: most, operations: counts(calls) });
+    else send(response, 404, { errors: [{ message: "Not Found" }] });
+  });
+  await network.resume();
+  await deployments.resume();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(options.port ?? 0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(railway, {
+    url: `http://127.0.0.1:${port}${PATH}`,
+    port,
+    async close({ stop = false } = {}) {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      const closed = deployments.close();
+      await runtime.close({ stop });
+      await closed;
+      network.close();
+      store.close();
+      await log?.close();
+    },
+  });
+}
+
+/** Root fields as the execution calls them: with their arguments and whoever asks. */
+function resolversOf(parts: Parts): Record<string, Resolver> {
+  const groups = [
+    tokenResolvers,
+    projects,
+    environments,
+    services,
+    variables,
+    volumes,
+    networking,
+    deploymentResolvers,
+    patches,
+  ];
+  return Object.assign({}, ...groups.map((group) => group(parts))) as Record<string, Resolver>;
+}
+
+function liveObjects(store: Store): LiveObjects {
+  const pending = new Set(
+    store
+      .list("volumeInstances")
+      .filter((one) => one.isPendingDeletion)
+      .map((one) => one.volumeId),
+  );
+  return {
+    projects: store.list("projects").map(({ name }) => name),
+    services: store.list("services").map(({ name }) => name),
+    volumes: store
+      .list("volumes")
+      .filter(({ id }) => !pending.has(id))
+      .map(({ name }) => name),
+    domains: store.list("domains").map(({ domain }) => domain),
+    tcpProxies: store.list("tcpProxies").map(({ applicationPort }) => String(applicationPort)),
+  };
+}
+
+function counts(calls: readonly Call[]): Record<string, number> {
+  const found: Record<string, number> = {};
+  for (const { operation } of calls) found[operation] = (found[operation] ?? 0) + 1;
+  return found;
+}
+
+/** How Railway fails: its edge with a page, itself with an error that says nothing, its limits with a time to wait. */
+function failureOf(response: ServerResponse): FailureOf {
+  return (status) => {
+    if (status === 429) response.setHeader("retry-after", "1");
+    if (status >= 500)
+      return { type: "text/html", body: `<html><body>${status} ${STATUS_CODES[status] ?? ""}</body></html>` };
+    const message = status === 429 ? "Rate limit exceeded" : "Problem processing request";
+    const errors = [{ message, extensions: { code: "INTERNAL_SERVER_ERROR" } }];
+    return { type: "application/json", body: JSON.stringify({ errors, data: null }) };
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  if (response.writableEnded) return;
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}

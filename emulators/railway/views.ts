@@ -1,0 +1,138 @@
+import type { Account } from "./account.ts";
+import type { Deployments } from "./deployments.ts";
+import type {
+  Deployment,
+  Domain,
+  Environment,
+  Instance,
+  Project,
+  Service,
+  TcpProxy,
+  Volume,
+  VolumeInstance,
+} from "./model.ts";
+import { environmentConfig } from "./environmentConfig.ts";
+import { page, type PageArguments } from "./pages.ts";
+
+const CLUSTER = "us-west2";
+
+/**
+ * What is kept, as the schema's types have it; fields that lead to other objects are functions. Their return types are
+ * left to be inferred: the schema says what they must be, and its execution checks it.
+ */
+/* eslint-disable @typescript-eslint/explicit-module-boundary-types */
+export class Views {
+  readonly #account: Account;
+  readonly #deployments: Deployments;
+
+  constructor(account: Account, deployments: Deployments) {
+    this.#account = account;
+    this.#deployments = deployments;
+  }
+
+  project = (project: Project) => ({
+    ...project,
+    isTempProject: project.workspaceId === null,
+    expiredAt: null,
+    primaryEnvironmentId: this.#account.environmentsOf(project.id)[0]?.id ?? null,
+    environments: (args: PageArguments) => page(this.#account.environmentsOf(project.id), args, this.environment),
+    services: (args: PageArguments) => page(this.#account.servicesOf(project.id), args, this.service),
+    volumes: (args: PageArguments) => page(this.#account.volumesOf(project.id), args, (volume) => volume),
+  });
+
+  environment = (environment: Environment) => {
+    const { store } = this.#account;
+    const mine = <One extends { environmentId: string; visibleAt?: number }>(one: One) =>
+      one.environmentId === environment.id && (one.visibleAt ?? 0) <= Date.now();
+    return {
+      ...environment,
+      canAccess: true,
+      config: () => environmentConfig(this.#account, environment),
+      configEtag: environment.updatedAt,
+      unmergedChangesCount: Object.keys(environment.staged?.services ?? {}).length,
+      serviceInstances: (args: PageArguments) => page(store.list("instances").filter(mine), args, this.instance),
+      volumeInstances: (args: PageArguments) =>
+        page(store.list("volumeInstances").filter(mine), args, this.volumeInstance),
+      deployments: (args: PageArguments) =>
+        page(store.list("deployments").filter(mine).reverse(), args, this.deployment),
+    };
+  };
+
+  service = (service: Service) => ({
+    ...service,
+    project: () => this.project(this.#account.project(service.projectId)),
+  });
+
+  instance = (instance: Instance) => {
+    const { settings } = instance;
+    const deployments = this.#deployments.of(instance);
+    return {
+      ...instance,
+      ...settings,
+      serviceName: this.#account.service(instance.serviceId).name,
+      builder: "RAILPACK",
+      // A value of one region, which reads 1 for a service that is in several.
+      numReplicas: settings.multiRegionConfig === null ? settings.numReplicas : 1,
+      domains: () => this.domains(this.#account.domainsOf(instance)),
+      latestDeployment: () => (deployments[0] === undefined ? null : this.deployment(deployments[0])),
+      activeDeployments: () => deployments.filter(({ status }) => status === "SUCCESS").map(this.deployment),
+    };
+  };
+
+  deployment = (deployment: Deployment) => {
+    const [domain] = this.#account.domainsOf(deployment);
+    return {
+      ...deployment,
+      canRedeploy: deployment.status !== "REMOVED",
+      instances: [{ id: deployment.id, status: deployment.instanceStatus }],
+      meta: { image: deployment.settings.source?.image, serviceManifest: { deploy: deployment.settings } },
+      url: domain?.domain ?? null,
+      staticUrl: domain?.domain ?? null,
+    };
+  };
+
+  volumeInstance = (instance: VolumeInstance) => ({
+    ...instance,
+    currentSizeMB: 64,
+    region: instance.region ?? CLUSTER,
+    state: instance.isPendingDeletion ? "DELETING" : instance.visibleAt > Date.now() ? "UPDATING" : "READY",
+    // Not nullable in the schema, so that asking for it fails where there is none.
+    service: () => (instance.serviceId === null ? null : this.service(this.#account.service(instance.serviceId))),
+    volume: (): Volume => this.#account.store.get("volumes", instance.volumeId)!,
+  });
+
+  domains = (domains: Domain[]) => ({
+    serviceDomains: domains.filter(({ kind }) => kind === "service").map(this.domain),
+    customDomains: domains.filter(({ kind }) => kind === "custom").map(this.domain),
+  });
+
+  domain = (domain: Domain) => ({
+    ...domain,
+    suffix: domain.domain.slice(domain.domain.indexOf(".") + 1),
+    syncStatus: domain.visibleAt > Date.now() ? "CREATING" : "ACTIVE",
+    status: {
+      verified: false,
+      verificationDnsHost: `_railway-verify.${domain.domain}`,
+      verificationToken: `railway-verify=${domain.id.replaceAll("-", "")}`,
+      certificateStatus: "CERTIFICATE_STATUS_TYPE_VALIDATING_OWNERSHIP",
+      dnsRecords: [
+        {
+          fqdn: domain.domain,
+          hostlabel: domain.domain.split(".")[0],
+          zone: domain.domain.split(".").slice(-2).join("."),
+          recordType: "DNS_RECORD_TYPE_CNAME",
+          requiredValue: `${domain.id.slice(0, 8)}.up.railway.app`,
+          currentValue: "",
+          status: "DNS_RECORD_STATUS_REQUIRES_UPDATE",
+          purpose: "DNS_RECORD_PURPOSE_TRAFFIC_ROUTE",
+        },
+      ],
+    },
+  });
+
+  tcpProxy = (proxy: TcpProxy) => ({
+    ...proxy,
+    domain: "127.0.0.1",
+    syncStatus: proxy.visibleAt > Date.now() ? "CREATING" : "ACTIVE",
+  });
+}
