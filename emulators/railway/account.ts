@@ -9,6 +9,8 @@ export interface Delays {
   readonly visible: number;
   /** Until a backup is done. */
   readonly backup: number;
+  /** That a second of a service's settings lasts: of its health check's timeout, of overlap and draining. */
+  readonly second: number;
   /** Until a container that has ended is started again. */
   readonly restart: number;
   /** Until a volume that is to be deleted is gone. */
@@ -81,7 +83,7 @@ export class Account {
       .find((one) => one.environmentId === environmentId && this.service(one.serviceId).name === name);
   }
 
-  volumeOf({ serviceId, environmentId }: Instance): VolumeInstance | undefined {
+  volumeOf({ serviceId, environmentId }: Pick<Instance, "serviceId" | "environmentId">): VolumeInstance | undefined {
     return this.store
       .list("volumeInstances")
       .find((one) => one.serviceId === serviceId && one.environmentId === environmentId && !one.isPendingDeletion);
@@ -103,6 +105,12 @@ export class Account {
     return this.store
       .list("domains")
       .filter((domain) => domain.serviceId === serviceId && domain.environmentId === environmentId);
+  }
+
+  /** Addresses of an environment's services by their private names. */
+  hosts(environmentId: string): Record<string, string> {
+    const instances = this.store.list("instances").filter((one) => one.environmentId === environmentId);
+    return Object.fromEntries(instances.map((one) => [this.privateName(this.service(one.serviceId)), one.address]));
   }
 
   /** The private name of a service. */

@@ -121,10 +121,9 @@ export interface Deployment extends Kept {
   status: DeploymentStatus;
   statusUpdatedAt: string;
   deploymentStopped: boolean;
-  instanceStatus: "CRASHED" | "CREATED" | "EXITED" | "INITIALIZING" | "REMOVED" | "RESTARTING" | "RUNNING";
+  instanceStatus: "CRASHED" | "EXITED" | "INITIALIZING" | "REMOVED" | "REMOVING" | "RESTARTING" | "RUNNING" | "STOPPED";
   restarts: number;
   events: DeploymentEvent[];
-  logs: LogLine[];
 }
 
 export interface DeploymentEvent {

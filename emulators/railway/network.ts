@@ -6,7 +6,7 @@ import { forward } from "./forward.ts";
 import type { Deployment, Domain, TcpProxy } from "./model.ts";
 
 /** What a service listens on when its variables do not say. */
-const USUAL_PORT = 8080;
+export const USUAL_PORT = 8080;
 
 /** How the outside and other services reach the deployment of a service that is active. */
 export class Network {
@@ -86,7 +86,7 @@ export class Network {
   }
 }
 
-function portOf({ variables }: Deployment): number {
+export function portOf({ variables }: Deployment): number {
   return Number(variables["PORT"] ?? USUAL_PORT);
 }
 

@@ -70,7 +70,7 @@ export interface Railway {
 }
 
 const PATH = "/graphql/v2";
-const DELAYS: Delays = { visible: 200, backup: 500, restart: 500, volumeDeletion: 1_000, probe: 200 };
+const DELAYS: Delays = { visible: 200, backup: 500, second: 1_000, restart: 500, volumeDeletion: 1_000, probe: 200 };
 
 /** Starts a Railway account on loopback. */
 export async function startRailway(options: RailwayOptions): Promise<Railway> {
@@ -145,7 +145,7 @@ export async function startRailway(options: RailwayOptions): Promise<Railway> {
     else send(response, 404, { errors: [{ message: "Not Found" }] });
   });
   await network.resume();
-  await deployments.resume();
+  deployments.resume();
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(options.port ?? 0, "127.0.0.1", resolve);
   });

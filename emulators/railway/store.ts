@@ -1,25 +1,41 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Kinds } from "./model.ts";
+import type { Kinds, LogLine } from "./model.ts";
 
 type Kind = keyof Kinds;
+
+/** Of a deployment; older ones are dropped. */
+const MOST_LOG_LINES = 5_000;
 
 /** What the account holds: read from memory, and written to a database at once, so that a killed emulator loses nothing. */
 export class Store {
   readonly #database: DatabaseSync;
   readonly #objects = new Map<Kind, Map<string, Kinds[Kind]>>();
   readonly #write;
-  readonly #remove;
+  readonly #addLog;
+  readonly #trimLogs;
+  readonly #logs;
 
   constructor(directory: string) {
     mkdirSync(directory, { recursive: true });
     this.#database = new DatabaseSync(join(directory, "railway.db"));
     this.#database.exec(`
       PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-      CREATE TABLE IF NOT EXISTS objects (kind TEXT, id TEXT, json TEXT NOT NULL, PRIMARY KEY (kind, id))`);
+      CREATE TABLE IF NOT EXISTS objects (kind TEXT, id TEXT, json TEXT NOT NULL, PRIMARY KEY (kind, id));
+      CREATE TABLE IF NOT EXISTS logs (
+        number INTEGER PRIMARY KEY, deployment TEXT NOT NULL, timestamp TEXT NOT NULL, message TEXT NOT NULL, severity TEXT NOT NULL
+      );
+      CREATE INDEX IF NOT EXISTS logs_of_deployment ON logs (deployment, number)`);
     this.#write = this.#database.prepare("INSERT OR REPLACE INTO objects (kind, id, json) VALUES (?, ?, ?)");
-    this.#remove = this.#database.prepare("DELETE FROM objects WHERE kind = ? AND id = ?");
+    this.#addLog = this.#database.prepare(
+      "INSERT INTO logs (deployment, timestamp, message, severity) VALUES (?, ?, ?, ?)",
+    );
+    this.#trimLogs = this.#database.prepare(`DELETE FROM logs WHERE deployment = ?1 AND number <=
+      (SELECT number FROM logs WHERE deployment = ?1 ORDER BY number DESC LIMIT 1 OFFSET ${MOST_LOG_LINES})`);
+    this.#logs = this.#database.prepare(
+      "SELECT timestamp, message, severity FROM logs WHERE deployment = ? ORDER BY number",
+    );
     for (const { kind, json } of this.#database.prepare("SELECT kind, json FROM objects ORDER BY rowid").all()) {
       const object = JSON.parse(String(json)) as Kinds[Kind];
       this.#all(kind as Kind).set(object.id, object);
@@ -44,10 +60,25 @@ export class Store {
     return object;
   }
 
-  /** What nobody asks for again is forgotten and not only marked. */
-  forget(kind: Kind, id: string): void {
-    this.#all(kind).delete(id);
-    this.#remove.run(kind, id);
+  /** All that is saved in `work` is kept, or nothing should the emulator be killed meanwhile. What it awaits is outside. */
+  atomically<T>(work: () => T): T {
+    this.#database.exec("BEGIN");
+    try {
+      return work();
+    } finally {
+      // Of a refusal too: memory has what it had saved.
+      this.#database.exec("COMMIT");
+    }
+  }
+
+  addLog(deploymentId: string, { timestamp, message, severity }: LogLine): void {
+    const { lastInsertRowid } = this.#addLog.run(deploymentId, timestamp, message, severity);
+    if (Number(lastInsertRowid) % MOST_LOG_LINES === 0) this.#trimLogs.run(deploymentId);
+  }
+
+  /** Oldest first. */
+  logs(deploymentId: string): LogLine[] {
+    return this.#logs.all(deploymentId) as unknown as LogLine[];
   }
 
   close(): void {

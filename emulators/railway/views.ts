@@ -51,12 +51,29 @@ export class Views {
       configEtag: environment.updatedAt,
       unmergedChangesCount: Object.keys(environment.staged?.services ?? {}).length,
       serviceInstances: (args: PageArguments) => page(store.list("instances").filter(mine), args, this.instance),
+      variables: (args: PageArguments) => page(this.#variables(environment), args, (variable) => variable),
       volumeInstances: (args: PageArguments) =>
         page(store.list("volumeInstances").filter(mine), args, this.volumeInstance),
       deployments: (args: PageArguments) =>
         page(store.list("deployments").filter(mine).reverse(), args, this.deployment),
     };
   };
+
+  /** What somebody has set, without the values. */
+  #variables(environment: Environment) {
+    const { id: environmentId, createdAt, updatedAt } = environment;
+    const of = (names: string[], serviceId: string | null) =>
+      names.map((name) => ({
+        ...{ id: `${serviceId ?? "shared"} ${name}`, name, serviceId, environmentId, createdAt, updatedAt },
+        isSealed: false,
+        references: [],
+      }));
+    const instances = this.#account.store.list("instances").filter((one) => one.environmentId === environmentId);
+    return [
+      ...of(Object.keys(environment.sharedVariables), null),
+      ...instances.flatMap(({ variables, serviceId }) => of(Object.keys(variables), serviceId)),
+    ];
+  }
 
   service = (service: Service) => ({
     ...service,

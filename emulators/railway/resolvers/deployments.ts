@@ -16,6 +16,15 @@ interface ListInput {
   readonly status?: { readonly in?: string[] | null; readonly notIn?: string[] | null } | null;
 }
 
+interface LogsQuery {
+  readonly deploymentId: string;
+  readonly limit?: number | null;
+  /** A text that the message holds. */
+  readonly filter?: string | null;
+  readonly startDate?: string | null;
+  readonly endDate?: string | null;
+}
+
 const USUAL_LOG_LINES = 100;
 
 export const deployments: Resolvers = ({ account, deployments: all, views }) => {
@@ -55,13 +64,13 @@ export const deployments: Resolvers = ({ account, deployments: all, views }) => 
     },
 
     /** One line more than asked for, as Railway's does. */
-    deploymentLogs(
-      { deploymentId, limit, filter }: { deploymentId: string; limit?: number | null; filter?: string | null },
-      caller,
-    ) {
+    deploymentLogs({ deploymentId, limit, filter, startDate, endDate }: LogsQuery, caller) {
       const found = deployment(deploymentId);
       requireProject(caller, found.projectId, found.environmentId);
-      const lines = found.logs.filter(({ message }) => message.includes(filter ?? ""));
+      const lines = account.store
+        .logs(deploymentId)
+        .filter(({ message }) => message.includes(filter ?? ""))
+        .filter(({ timestamp }) => timestamp >= iso(startDate, "0000") && timestamp <= iso(endDate, "9999"));
       return lines.slice(-(limit ?? USUAL_LOG_LINES) - 1).map((line) => ({ ...line, attributes: [] }));
     },
 
@@ -95,3 +104,8 @@ export const deployments: Resolvers = ({ account, deployments: all, views }) => 
     },
   };
 };
+
+/** To be compared with others as text. */
+function iso(date: string | null | undefined, otherwise: string): string {
+  return date == null ? otherwise : new Date(date).toISOString();
+}
