@@ -3,6 +3,7 @@ import { CatalogAccess } from "./components/access.ts";
 import { TokenIssuer } from "./components/issuer.ts";
 import { LakekeeperLifecycle } from "./components/lifecycle.ts";
 import { MlRunner } from "./components/mlRunner.ts";
+import { MlRunnerService } from "./components/mlRunnerService.ts";
 import { LakekeeperPostgres } from "./components/postgres.ts";
 import { Registration } from "./components/registration.ts";
 import { LakekeeperService } from "./components/service.ts";
@@ -21,7 +22,7 @@ const { auth } = config;
 const protect = config.protect || config.cutover === "write" || config.cutover === "retired";
 const phase = new Cutover("cutover", { phase: config.cutover }, { protect });
 const protection = { protect, dependsOn: phase };
-const platform = selectPlatform(config);
+const platform = selectPlatform(config, protection);
 
 // F1: Postgres, migrate, serve, answer.
 const postgres = new LakekeeperPostgres("postgres", { platform, protection });
@@ -87,6 +88,15 @@ const mlRunner = new MlRunner("ml-runner", {
   verification: proof.result,
   phase: phase.phase,
 });
+
+if (config.mlRunner !== undefined) {
+  new MlRunnerService("ml-runner-service", {
+    service: config.mlRunner,
+    environment: mlRunner.environment,
+    karmaToken: tokens.karma.token,
+    timeoutSeconds: config.railway.deployTimeoutSeconds,
+  });
+}
 
 export const mlRunnerEnv = pulumi.secret(pulumi.output(mlRunner.environment));
 export const {

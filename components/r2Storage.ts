@@ -1,5 +1,8 @@
 import { createHash } from "node:crypto";
-import * as cloudflare from "@pulumi/cloudflare";
+// One by one: all of the package takes a local stack, which uses none of it, a tenth of a second.
+import { AccountToken } from "@pulumi/cloudflare/accountToken.js";
+import { getAccountApiTokenPermissionGroupsListOutput } from "@pulumi/cloudflare/getAccountApiTokenPermissionGroupsList.js";
+import { R2Bucket } from "@pulumi/cloudflare/r2bucket.js";
 import * as pulumi from "@pulumi/pulumi";
 import { required, type StackConfig } from "../config.ts";
 import type { Storage } from "../platforms/platform.ts";
@@ -58,9 +61,9 @@ export class R2Storage extends pulumi.ComponentResource implements Storage {
     this.registerOutputs({});
   }
 
-  #bucket(name: string, accountId: string, { config, protection }: R2StorageArgs): cloudflare.R2Bucket {
+  #bucket(name: string, accountId: string, { config, protection }: R2StorageArgs): R2Bucket {
     const { jurisdiction, location, bucket } = config.r2;
-    return new cloudflare.R2Bucket(
+    return new R2Bucket(
       `${name}-bucket`,
       { accountId, name: config.bucket, jurisdiction, ...(location !== undefined && { location }) },
       {
@@ -76,11 +79,8 @@ export class R2Storage extends pulumi.ComponentResource implements Storage {
 
   #minted(name: string, accountId: string, config: StackConfig): pulumi.Output<StorageCredential> {
     const generation = config.r2TokenGeneration;
-    const found = cloudflare.getAccountApiTokenPermissionGroupsListOutput(
-      { accountId, name: PERMISSION_GROUP },
-      { parent: this },
-    );
-    const token = new cloudflare.AccountToken(
+    const found = getAccountApiTokenPermissionGroupsListOutput({ accountId, name: PERMISSION_GROUP }, { parent: this });
+    const token = new AccountToken(
       // Its generation is in the name, since an API token that is updated keeps its value.
       `${name}-token-${generation}`,
       {

@@ -1,16 +1,15 @@
-import { UserError } from "../clients/errors.ts";
 import type { StackConfig } from "../config.ts";
+import type { Protection } from "../components/protection.ts";
 import { LocalPlatform } from "./local/index.ts";
 import type { Platform } from "./platform.ts";
+import { RailwayPlatform } from "./railway/index.ts";
 
-/** @throws UserError for a platform that has not landed. */
-export function selectPlatform(config: StackConfig): Platform {
+/** @param protection of what holds everything else, such as a project on Railway */
+export function selectPlatform(config: StackConfig, protection: Protection): Platform {
   switch (config.platform) {
     case "local":
       return new LocalPlatform(config);
     case "railway":
-      throw new UserError(
-        "lakekeeper:platform is railway, which this release cannot deploy to yet; use the stack local, or set lakekeeper:platform to local.",
-      );
+      return new RailwayPlatform(config, protection);
   }
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { z } from "zod";
 import { codeDigest } from "../platforms/local/code.ts";
 import { nodeCommand } from "../platforms/local/node.ts";
@@ -46,12 +46,15 @@ export async function emulatedAccounts(stack: Stack): Promise<Record<string, str
     "lakekeeper:sqlCatalog": `sqlite:///${catalog}`,
     "lakekeeper:railway": { workspaceId: accounts.workspaceId },
     "lakekeeper:r2": { accountId: accounts.cloudflareAccountId, endpoint: r2 },
-    "lakekeeper:r2Credentials": { ...keys, token: accounts.tokenValue },
   };
   return {
     LAKEKEEPER_EMULATED_SETTINGS: JSON.stringify(settings),
     RAILWAY_ENDPOINT: `http://127.0.0.1:${accounts.ports.railway}/graphql/v2`,
     RAILWAY_API_TOKEN: accounts.railwayToken,
+    // The plugin itself cannot be had everywhere; its stand-in sends the same requests.
+    PATH: [join(checkout, "emulators/plugins/bin"), stack.environment.PATH].join(delimiter),
+    CLOUDFLARE_BASE_URL: `${r2}/client/v4`,
+    CLOUDFLARE_API_TOKEN: accounts.tokenValue,
   };
 }
 
@@ -81,7 +84,7 @@ async function startR2(state: string, accounts: Accounts): Promise<void> {
     R2_EMULATOR_TOKEN_VALUE: accounts.tokenValue,
     R2_EMULATOR_BUCKETS: SAMPLE_BUCKET,
   };
-  await start(state, "r2", accounts.ports.r2, environment, ["emulators/r2"]);
+  await start(state, "r2", accounts.ports.r2, environment, ["emulators/r2", "emulators/cloudflare"]);
 }
 
 async function startRailway(state: string, accounts: Accounts): Promise<void> {

@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { UserError } from "../clients/errors.ts";
 import { tryLock, withLock } from "../platforms/local/lock.ts";
+import { emulatedAccounts } from "./accounts.ts";
 import { liveEngine, recover, restoreState } from "./interrupted.ts";
 import { endLeftovers } from "./leftovers.ts";
 import { checkout, home, prepare, type Stack } from "./stack.ts";
 
-/** Brings an isolated stack to where the engine can work on it, whatever an earlier run has left. */
+/** Brings an isolated stack to where the engine can work on it, whatever an earlier run has left, with accounts to work on. */
 export async function ready(stack: Stack): Promise<void> {
   await withLock(join(home, "preparation"), async () => {
     await restoreState(stack);
@@ -13,6 +14,7 @@ export async function ready(stack: Stack): Promise<void> {
     await prepare(stack, (await liveEngine(stack)) === undefined);
     await endLeftovers(checkout, stack.name);
     await recover(stack);
+    if (stack.name !== "local") Object.assign(stack.environment, await emulatedAccounts(stack));
   });
 }
 

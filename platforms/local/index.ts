@@ -165,7 +165,7 @@ export class LocalPlatform extends pulumi.ComponentResource implements Platform 
           R2_EMULATOR_BUCKETS: bucket,
         },
         port,
-        code: ["emulators/r2"],
+        code: ["emulators/r2", "emulators/cloudflare"],
         portRemedy: PORT_REMEDY,
       },
       opts,

@@ -80,8 +80,8 @@ test("help tells every option and how a fault is written", async () => {
 });
 
 test.each([
-  [[], "one of r2, issuer, lakekeeper. See --help"],
-  [["s3"], 'no stand-in "s3": it is one of r2, issuer, lakekeeper'],
+  [[], "one of r2, issuer, lakekeeper, railway. See --help"],
+  [["s3"], 'no stand-in "s3": it is one of r2, issuer, lakekeeper, railway'],
   [["r2", "--prot", "1"], "Unknown option '--prot'. See --help"],
   [["r2", "extra"], "Unexpected argument 'extra'"],
   [["issuer", "--port", "high"], '--port is "high": it is a number up to 65535'],

@@ -15,7 +15,7 @@ export interface ScriptedContainer {
   readonly spec: ContainerSpec;
   /** HTTP status of its health check; undefined while nothing answers. */
   health: number | undefined;
-  exit(code: number): void;
+  readonly exit: (code: number) => void;
   say: Log;
 }
 
