@@ -15,6 +15,8 @@ export interface Delays {
   readonly restart: number;
   /** Until a volume that is to be deleted is gone. */
   readonly volumeDeletion: number;
+  /** Until a project whose deletion is scheduled is gone. */
+  readonly projectDeletion: number;
   /** Between two looks at a health check. */
   readonly probe: number;
 }
@@ -86,14 +88,14 @@ export class Account {
   volumeOf({ serviceId, environmentId }: Pick<Instance, "serviceId" | "environmentId">): VolumeInstance | undefined {
     return this.store
       .list("volumeInstances")
-      .find((one) => one.serviceId === serviceId && one.environmentId === environmentId && !one.isPendingDeletion);
+      .find((one) => one.serviceId === serviceId && one.environmentId === environmentId && one.deletionAt === null);
   }
 
   volumeInstance(volumeId: string, environmentId: string | null | undefined): VolumeInstance {
     const found = this.store
       .list("volumeInstances")
       .find((one) => one.volumeId === volumeId && (environmentId == null || one.environmentId === environmentId));
-    if (found === undefined || found.isPendingDeletion) throw notFound("Volume");
+    if (found === undefined || found.deletionAt !== null) throw notFound("Volume");
     return found;
   }
 

@@ -32,7 +32,7 @@ export function environmentConfig(account: Account, environment: Environment): E
   }
   const volumes = store
     .list("volumeInstances")
-    .filter((one) => one.environmentId === environment.id && !one.isPendingDeletion)
+    .filter((one) => one.environmentId === environment.id && one.deletionAt === null)
     .map(({ volumeId, sizeMB, region }) => [volumeId, { sizeMB, ...(region !== null && { region }) }] as const);
   return { services, volumes: Object.fromEntries(volumes) };
 }

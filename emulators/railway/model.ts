@@ -13,6 +13,8 @@ export interface Project extends Kept {
   isPublic: boolean;
   prDeploys: boolean;
   workspaceId: string | null;
+  /** Milliseconds since 1970 at which it will be gone, once somebody has scheduled that. */
+  deletionAt: number | null;
 }
 
 export interface Environment extends Kept {
@@ -73,7 +75,8 @@ export interface VolumeInstance extends Kept {
   mountPath: string;
   region: string | null;
   sizeMB: number;
-  isPendingDeletion: boolean;
+  /** Milliseconds since 1970 at which it will be gone, once somebody has deleted it. */
+  deletionAt: number | null;
   schedules: BackupKind[];
   backups: Backup[];
 }

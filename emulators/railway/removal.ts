@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Account } from "./account.ts";
 import type { Deployments } from "./deployments.ts";
 import type { Environment, Instance, Project, Service, VolumeInstance } from "./model.ts";
@@ -12,6 +13,8 @@ export class Removal {
   readonly #deployments: Deployments;
   readonly #network: Network;
   readonly #removeData: RemoveData;
+  readonly #closing = new AbortController();
+  readonly #scheduled = new Set<Promise<void>>();
 
   constructor(account: Account, deployments: Deployments, network: Network, removeData: RemoveData) {
     this.#account = account;
@@ -22,6 +25,7 @@ export class Removal {
 
   /** A project takes everything in it along. */
   async project(project: Project): Promise<void> {
+    if (project.deletedAt !== null) return;
     this.#account.delete("projects", project);
     for (const environment of this.#account.environmentsOf(project.id)) await this.environment(environment);
     for (const service of this.#account.servicesOf(project.id)) this.#account.delete("services", service);
@@ -77,14 +81,46 @@ export class Removal {
   /** A volume can be restored for a while: it is pending, and shows when it will be gone. */
   volume(instance: VolumeInstance): void {
     const { store, delays } = this.#account;
-    instance.isPendingDeletion = true;
+    instance.deletionAt = Date.now() + delays.volumeDeletion;
+    this.#later(instance.deletionAt, () => this.#volumeAtOnce(instance));
     store.save("volumeInstances", instance);
-    const gone = setTimeout(() => void this.#volumeAtOnce(instance), delays.volumeDeletion);
-    gone.unref();
+  }
+
+  /** Until it is gone, all goes on as it was. */
+  scheduleProject(project: Project): void {
+    const { store, delays } = this.#account;
+    project.deletionAt = Date.now() + delays.projectDeletion;
+    this.#later(project.deletionAt, () => this.project(project));
+    store.save("projects", project);
+  }
+
+  /** What was to be gone by now, or is to be later. */
+  resume(): void {
+    const { store } = this.#account;
+    for (const one of store.list("volumeInstances")) this.#later(one.deletionAt, () => this.#volumeAtOnce(one));
+    for (const one of store.list("projects")) this.#later(one.deletionAt, () => this.project(one));
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all(this.#scheduled);
+  }
+
+  #later(at: number | null, remove: () => Promise<void>): void {
+    if (at === null) return;
+    const { signal } = this.#closing;
+    const done = delay(Math.max(0, at - Date.now()), undefined, { signal, ref: false })
+      .then(remove)
+      .catch((error: Error) => {
+        if (error.name !== "AbortError") process.stderr.write(`${error.stack}\n`);
+      })
+      .finally(() => this.#scheduled.delete(done));
+    this.#scheduled.add(done);
   }
 
   async #volumeAtOnce(instance: VolumeInstance): Promise<void> {
     const { store } = this.#account;
+    if (instance.deletedAt !== null) return;
     this.#account.delete("volumeInstances", instance);
     const isLeft = store.list("volumeInstances").some(({ volumeId }) => volumeId === instance.volumeId);
     if (!isLeft) this.#account.delete("volumes", store.get("volumes", instance.volumeId)!);

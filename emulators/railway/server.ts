@@ -70,7 +70,15 @@ export interface Railway {
 }
 
 const PATH = "/graphql/v2";
-const DELAYS: Delays = { visible: 200, backup: 500, second: 1_000, restart: 500, volumeDeletion: 1_000, probe: 200 };
+const DELAYS: Delays = {
+  visible: 200,
+  backup: 500,
+  second: 1_000,
+  restart: 500,
+  volumeDeletion: 1_000,
+  projectDeletion: 1_000,
+  probe: 200,
+};
 
 /** Starts a Railway account on loopback. */
 export async function startRailway(options: RailwayOptions): Promise<Railway> {
@@ -146,6 +154,7 @@ export async function startRailway(options: RailwayOptions): Promise<Railway> {
   });
   await network.resume();
   deployments.resume();
+  removal.resume();
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(options.port ?? 0, "127.0.0.1", resolve);
   });
@@ -158,6 +167,7 @@ export async function startRailway(options: RailwayOptions): Promise<Railway> {
         server.close(() => resolve());
         server.closeAllConnections();
       });
+      await removal.close();
       const closed = deployments.close();
       await runtime.close({ stop });
       await closed;
@@ -181,18 +191,28 @@ function resolversOf(parts: Parts): Record<string, Resolver> {
     deploymentResolvers,
     patches,
   ];
-  return Object.assign({}, ...groups.map((group) => group(parts))) as Record<string, Resolver>;
+  const resolvers = Object.assign({}, ...groups.map((group) => group(parts))) as Record<string, Resolver>;
+  const { store } = parts.account;
+  return Object.fromEntries(
+    Object.entries(resolvers).map(([name, resolve]): [string, Resolver] => [
+      name,
+      (args, caller) => store.atomically(() => resolve(args, caller)),
+    ]),
+  );
 }
 
 function liveObjects(store: Store): LiveObjects {
   const pending = new Set(
     store
       .list("volumeInstances")
-      .filter((one) => one.isPendingDeletion)
+      .filter((one) => one.deletionAt !== null)
       .map((one) => one.volumeId),
   );
   return {
-    projects: store.list("projects").map(({ name }) => name),
+    projects: store
+      .list("projects")
+      .filter(({ deletionAt }) => deletionAt === null)
+      .map(({ name }) => name),
     services: store.list("services").map(({ name }) => name),
     volumes: store
       .list("volumes")

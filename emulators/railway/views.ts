@@ -15,6 +15,8 @@ import { environmentConfig } from "./environmentConfig.ts";
 import { page, type PageArguments } from "./pages.ts";
 
 const CLUSTER = "us-west2";
+/** How long a project of no workspace is there. */
+const TEMPORARY = 24 * 3600 * 1000;
 
 /**
  * What is kept, as the schema's types have it; fields that lead to other objects are functions. Their return types are
@@ -32,8 +34,9 @@ export class Views {
 
   project = (project: Project) => ({
     ...project,
+    deletedAt: isoOf(project.deletionAt),
     isTempProject: project.workspaceId === null,
-    expiredAt: null,
+    expiredAt: project.workspaceId === null ? isoOf(Date.parse(project.createdAt) + TEMPORARY) : null,
     primaryEnvironmentId: this.#account.environmentsOf(project.id)[0]?.id ?? null,
     environments: (args: PageArguments) => page(this.#account.environmentsOf(project.id), args, this.environment),
     services: (args: PageArguments) => page(this.#account.servicesOf(project.id), args, this.service),
@@ -112,7 +115,9 @@ export class Views {
     ...instance,
     currentSizeMB: 64,
     region: instance.region ?? CLUSTER,
-    state: instance.isPendingDeletion ? "DELETING" : instance.visibleAt > Date.now() ? "UPDATING" : "READY",
+    deletedAt: isoOf(instance.deletionAt),
+    isPendingDeletion: instance.deletionAt !== null,
+    state: instance.deletionAt !== null ? "DELETING" : instance.visibleAt > Date.now() ? "UPDATING" : "READY",
     // Not nullable in the schema, so that asking for it fails where there is none.
     service: () => (instance.serviceId === null ? null : this.service(this.#account.service(instance.serviceId))),
     volume: (): Volume => this.#account.store.get("volumes", instance.volumeId)!,
@@ -152,4 +157,8 @@ export class Views {
     domain: "127.0.0.1",
     syncStatus: proxy.visibleAt > Date.now() ? "CREATING" : "ACTIVE",
   });
+}
+
+function isoOf(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }

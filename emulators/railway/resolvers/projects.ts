@@ -35,6 +35,7 @@ export const projects: Resolvers = ({ account, views, removal }) => ({
       isPublic: input.isPublic ?? false,
       prDeploys: input.prDeploys ?? false,
       workspaceId: input.workspaceId ?? null,
+      deletionAt: null,
     });
     account.store.save("environments", {
       ...account.born(),
@@ -63,9 +64,9 @@ export const projects: Resolvers = ({ account, views, removal }) => ({
     return true;
   },
 
-  async projectScheduleDelete({ id }: { id: string }, caller) {
+  projectScheduleDelete({ id }: { id: string }, caller) {
     requireAccount(caller);
-    await removal.project(account.project(id));
+    removal.scheduleProject(account.project(id));
     return true;
   },
 });

@@ -63,7 +63,7 @@ export const volumes: Resolvers = ({ account, views, removal }) => {
           region: input.region ?? null,
           sizeMB: USUAL_SIZE_MB,
           visibleAt: account.visibleAt(),
-          isPendingDeletion: false,
+          deletionAt: null,
           schedules: [],
           backups: [],
         });
@@ -108,7 +108,7 @@ export const volumes: Resolvers = ({ account, views, removal }) => {
       requireProject(caller, volume.projectId);
       const instances = store
         .list("volumeInstances")
-        .filter((one) => one.volumeId === volumeId && !one.isPendingDeletion);
+        .filter((one) => one.volumeId === volumeId && one.deletionAt === null);
       if (instances.length === 0) throw notFound("Volume");
       for (const one of instances) removal.volume(one);
       return true;
