@@ -6,6 +6,12 @@ const EXECUTABLE = "/home/nonroot/lakekeeper";
 /** Those that this project can run. There never was a 0.13.2. */
 const RELEASES = ["0.13.0", "0.13.1", "0.13.3"];
 
+/** What the stand-in is told beyond what Lakekeeper knows, such as where Cloudflare's API is: as the emulator is told. */
+function standInSettings(): Record<string, string> {
+  const ours = Object.entries(process.env).filter(([name]) => name.startsWith("LAKEKEEPER_STANDIN__"));
+  return Object.fromEntries(ours) as Record<string, string>;
+}
+
 /** How Lakekeeper is found on this machine; the release is the image's. */
 export type LakekeeperOptions = Omit<RuntimeOptions, "version">;
 
@@ -40,7 +46,7 @@ export function lakekeeperImage(options: LakekeeperOptions): Image {
         // The stand-in's command is relative to the checkout.
         cwd: process.cwd(),
         // By default it listens on all addresses, those of other containers too; its metrics do so on the same one.
-        environment: { LAKEKEEPER__BIND_IP: address, ...environment },
+        environment: { LAKEKEEPER__BIND_IP: address, ...environment, ...(kind === "stand-in" && standInSettings()) },
         stopSignal: "SIGTERM",
       };
     },
