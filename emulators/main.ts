@@ -17,7 +17,7 @@ Options:
   --dir FOLDER   where everything is kept, the credentials too; started there again, it is the same
                  (.state/emulators/<name>)
   --port N       port on 127.0.0.1, 0 for a free one (r2 9000, issuer 9001, lakekeeper 8181, railway 9400)
-  --log FILE     one JSON line for each request, without secrets (not lakekeeper: it logs to standard output)
+  --log FILE     one JSON line for each request, without secrets
   --fault RULE   misbehave, see below; can be given several times, the first rule that is due counts
   --help
 

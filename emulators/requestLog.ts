@@ -16,6 +16,7 @@ export interface RequestNotes {
 export interface RequestLog {
   /** Writes the line of a request once its answer is over, with what `notes` says by then. */
   follow(request: IncomingMessage, response: ServerResponse, notes?: RequestNotes): void;
+  /** Writes the lines of the requests that are not over yet, which the server has let go of by then. */
   close(): Promise<void>;
 }
 
@@ -27,10 +28,11 @@ export interface RequestLog {
  */
 export function openRequestLog(file: string): RequestLog {
   const stream = createWriteStream("", { fd: openForAppending(file) });
+  const underWay = new Set<Promise<unknown>>();
   return {
     follow(request, response, notes = {}) {
       const started = performance.now();
-      response.once("close", () => {
+      const over = new Promise<void>((resolve) => response.once("close", resolve)).then(() => {
         const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
         for (const name of [...searchParams.keys()]) if (/^x-amz-/i.test(name)) searchParams.delete(name);
         const entry = {
@@ -44,9 +46,13 @@ export function openRequestLog(file: string): RequestLog {
           fault: response.getHeader(faultHeader),
         };
         stream.write(`${JSON.stringify(entry)}\n`);
+        underWay.delete(over);
       });
+      underWay.add(over);
     },
     async close() {
+      // A server may be closed a moment before the answers whose connections it has cut.
+      await Promise.all(underWay);
       stream.end();
       await finished(stream);
     },

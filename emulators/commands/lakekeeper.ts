@@ -26,6 +26,7 @@ export const lakekeeper: StandIn = {
       database: { type: "string" },
       issuer: { type: "string" },
       r2: { type: "string" },
+      log: { type: "string" },
     });
     const issuer = readUrl("issuer", own.issuer);
     const r2 = readUrl("r2", own.r2);
@@ -44,6 +45,7 @@ export const lakekeeper: StandIn = {
           LAKEKEEPER__PG_DATABASE_URL_WRITE: database ?? postgres?.url,
           LAKEKEEPER__PG_ENCRYPTION_KEY: secrets.encryptionKey,
           LAKEKEEPER_STANDIN__FAULT: faults.join("\n"),
+          LAKEKEEPER_STANDIN__LOG: own.log,
           ...(r2 !== undefined && { LAKEKEEPER_STANDIN__CLOUDFLARE_API: `${r2}/client/v4` }),
           ...(issuer !== undefined && {
             LAKEKEEPER__OPENID_PROVIDER_URI: issuer,

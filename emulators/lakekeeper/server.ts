@@ -1,7 +1,10 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Faults } from "../faults.ts";
+import { openRequestLog } from "../requestLog.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import type { Catalog } from "./catalog.ts";
+import { failureOf } from "./failures.ts";
 import { Health } from "./health.ts";
 import type { Route } from "./http/call.ts";
 import { createListener } from "./http/listener.ts";
@@ -66,7 +69,11 @@ async function listen(server: Server, port: number, address: string): Promise<nu
   return (server.address() as AddressInfo).port;
 }
 
-/** Opens pools, checks the database, finds the OpenID provider, and only then opens the port. */
+/**
+ * Opens pools, checks the database, finds the OpenID provider, and only then opens the port.
+ *
+ * @throws UserError for a fault that cannot be understood and a request log that cannot be written
+ */
 export async function serve(settings: Settings): Promise<RunningServer> {
   if (isUnsafeKey(settings))
     log(
@@ -74,6 +81,8 @@ export async function serve(settings: Settings): Promise<RunningServer> {
       "lakekeeper",
       "THIS IS UNSAFE! Using default encryption key for secrets in postgres, please set a proper key using LAKEKEEPER__PG_ENCRYPTION_KEY environment variable.",
     );
+  const { cloudflareApi, stateCacheSeconds, requestLog } = settings.standin;
+  const faults = Faults.fromLines(settings.standin.faults);
   const database = await Database.open(settings.database);
   try {
     const info = await readServerInfo(database.read);
@@ -88,12 +97,17 @@ export async function serve(settings: Settings): Promise<RunningServer> {
       settings,
       database,
       secrets,
-      warehouses: new WarehouseCache(database, settings.standin.stateCacheSeconds),
-      credentials: new CredentialCache(settings.standin.cloudflareApi),
+      warehouses: new WarehouseCache(database, stateCacheSeconds),
+      credentials: new CredentialCache(cloudflareApi),
       tasks: new TaskWorker(database, secrets),
       health: new Health(database),
     };
-    const server = createServer({ keepAliveTimeout: 65_000 }, createListener(catalog, routes, authenticator));
+    const answer = createListener(catalog, routes, authenticator);
+    const requests = requestLog === undefined ? undefined : openRequestLog(requestLog);
+    const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+      requests?.follow(request, response);
+      faults.apply(request, response, failureOf, () => answer(request, response));
+    });
     const port = await listen(server, settings.listenPort, settings.bindIp);
     await catalog.health.refresh();
     catalog.health.start(settings.healthSeconds);
@@ -112,6 +126,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
         const grace = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
         await Promise.all([closed, catalog.tasks.stop()]);
         clearTimeout(grace);
+        await requests?.close();
         await database.close();
       },
     };

@@ -43,6 +43,10 @@ export interface Settings {
     readonly cloudflareApi: string;
     /** How long a warehouse's row may be served from memory, in seconds. */
     readonly stateCacheSeconds: number;
+    /** How the server is to misbehave: rules of emulators/faultRule.ts, one on each line. */
+    readonly faults: string;
+    /** A file that gets one JSON line for each request. */
+    readonly requestLog: string | undefined;
   };
 }
 
@@ -174,6 +178,8 @@ function standin(environment: Environment): Settings["standin"] {
       environment["LAKEKEEPER_STANDIN__CLOUDFLARE_API"] ?? "https://api.cloudflare.com/client/v4"
     ).replace(/\/+$/, ""),
     stateCacheSeconds: Number(environment["LAKEKEEPER_STANDIN__STATE_CACHE_SECONDS"] ?? 60),
+    faults: environment["LAKEKEEPER_STANDIN__FAULT"] ?? "",
+    requestLog: environment["LAKEKEEPER_STANDIN__LOG"] || undefined,
   };
 }
 

@@ -85,9 +85,9 @@ export class Authenticator {
     const problem = `Failed to create required OIDC authenticator for oidc (${settings.providerUri}): Failed to fetch openid configuration from ${url}`;
     try {
       const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMilliseconds) });
-      const document = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown };
       if (!answer.ok) throw new Error(`HTTP status ${answer.status}`);
-      if (typeof document.issuer !== "string" || typeof document.jwks_uri !== "string")
+      const document = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown } | null;
+      if (typeof document?.issuer !== "string" || typeof document.jwks_uri !== "string")
         throw new Error("missing field `issuer` or `jwks_uri`");
       return new Authenticator(settings, document.issuer, document.jwks_uri);
     } catch (error) {

@@ -83,10 +83,12 @@ describe("discovery", () => {
   const path = "/.well-known/openid-configuration";
 
   test.each([
-    ["an outage", "status 503", /HTTP status 503|not valid JSON/],
+    ["an outage", "status 503", /: HTTP status 503$/],
+    ["a refusal whose body is a good document", `status 404, body {"issuer":"x","jwks_uri":"y"}`, /: HTTP status 404$/],
     // Jest hides from the catalog what lies behind "fetch failed".
     ["a cut connection", "reset", /ECONNRESET|fetch failed/],
     ["a document that ends too early", 'body {"issuer": ', /JSON/],
+    ["a document that is null", "body null", /missing field `issuer` or `jwks_uri`/],
     ["a document of something else", 'body {"keys": []}', /missing field `issuer` or `jwks_uri`/],
   ])("that meets %s keeps the catalog from starting, and says where and why", async (_what, fault, reason) => {
     faults.add(`GET ${path}, ${fault}`);

@@ -169,6 +169,12 @@ test("a catalog brings its own Postgres, takes the issuer's token, and keeps wha
   const id = await serverId(first.url);
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
   await stop(first.child);
-  const second = await start("lakekeeper", "--issuer", issuer.url);
+  const log = join(folder, "requests.log");
+  const faulty = ["--log", log, "--fault", "GET /management/v1/user, status 503"];
+  const second = await start("lakekeeper", "--issuer", issuer.url, ...faulty);
   expect(await serverId(second.url)).toBe(id);
+  expect((await fetch(`${second.url}/management/v1/user`, { headers: { authorization } })).status).toBe(503);
+  await stop(second.child);
+  const entries = (await readFile(log, "utf8")).trim().split("\n");
+  expect(entries.map((entry) => (JSON.parse(entry) as { status: number }).status)).toEqual([200, 503]);
 }, 120_000);
