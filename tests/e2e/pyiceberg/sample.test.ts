@@ -2,15 +2,15 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { request } from "undici";
-import { S3Client } from "../../clients/s3.ts";
-import { readSqlCatalog } from "../../clients/sqlCatalog.ts";
-import { type RunningServer, startLakekeeper } from "../../emulators/lakekeeper/server.ts";
-import { secretAccessKey } from "../../emulators/r2/accountTokens.ts";
-import { type R2, startR2 } from "../../emulators/r2/server.ts";
-import { SAMPLE_BUCKET, sampleCatalog, sampleObjects, sampleRows } from "../../tools/fixtures/sample.ts";
-import { pythonWithPackages } from "../../tools/python.ts";
-import { run } from "../../tools/run.ts";
-import { startTestPostgres, type TestPostgres } from "../support/postgres.ts";
+import { S3Client } from "../../../clients/s3.ts";
+import { readSqlCatalog } from "../../../clients/sqlCatalog.ts";
+import { type RunningServer, startLakekeeper } from "../../../emulators/lakekeeper/server.ts";
+import { secretAccessKey } from "../../../emulators/r2/accountTokens.ts";
+import { type R2, startR2 } from "../../../emulators/r2/server.ts";
+import { SAMPLE_BUCKET, sampleCatalog, sampleObjects, sampleRows } from "../../../tools/fixtures/sample.ts";
+import { pythonWithPackages } from "../../../tools/python.ts";
+import { run } from "../../../tools/run.ts";
+import { startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
 
 // Real PyIceberg against the stand-in and the R2 emulator with the sample lakehouse, without the engine.
 
