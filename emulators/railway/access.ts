@@ -1,26 +1,20 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { notAuthorized } from "./errors.ts";
-
-/** A token for one environment of one project. */
-export interface ProjectToken {
-  readonly value: string;
-  readonly projectId: string;
-  readonly environmentId: string;
-}
+import type { ProjectToken } from "./model.ts";
 
 export interface Tokens {
   /** Sees every workspace of its user. */
   readonly account: string;
   /** Sees one workspace, and no user. */
   readonly workspace?: string;
-  readonly project: ProjectToken[];
+  readonly project: readonly ProjectToken[];
 }
 
 /** Who asks. */
 export type Caller =
   | { readonly kind: "account" }
   | { readonly kind: "workspace" }
-  | ({ readonly kind: "project" } & Omit<ProjectToken, "value">);
+  | ({ readonly kind: "project" } & Pick<ProjectToken, "projectId" | "environmentId">);
 
 /** The two kinds of headers are not interchangeable, and one request carries one of them. */
 export function callerOf(headers: IncomingHttpHeaders, tokens: Tokens): Caller | undefined {

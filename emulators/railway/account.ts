@@ -1,6 +1,16 @@
 import { createHash, randomInt, randomUUID } from "node:crypto";
 import { Refusal, notFound } from "./errors.ts";
-import type { Domain, Environment, Instance, Kinds, Project, Service, Volume, VolumeInstance } from "./model.ts";
+import type {
+  Domain,
+  Environment,
+  Instance,
+  Kinds,
+  Project,
+  Service,
+  TcpProxy,
+  Volume,
+  VolumeInstance,
+} from "./model.ts";
 import type { Store } from "./store.ts";
 
 /** How long what happens at Railway takes, in milliseconds. */
@@ -55,6 +65,18 @@ export class Account {
     return this.#live("services", id, "Service");
   }
 
+  environmentIn(projectId: string, id: string): Environment {
+    const environment = this.environment(id);
+    if (environment.projectId !== this.project(projectId).id) throw notFound("Environment");
+    return environment;
+  }
+
+  /** Where something is done that is to be done in one environment: when that is no fork, in all that are none. */
+  environmentsLike(projectId: string, id: string | null | undefined): Environment[] {
+    const named = id == null ? undefined : this.environmentIn(projectId, id);
+    return named?.isFork ? [named] : this.environmentsOf(projectId).filter(({ isFork }) => !isFork);
+  }
+
   environmentsOf(projectId: string): Environment[] {
     return this.store.list("environments").filter((environment) => environment.projectId === projectId);
   }
@@ -72,11 +94,12 @@ export class Account {
     return found;
   }
 
-  /** The instances of a service: of one environment, or of all when none is named. */
+  /** The instances of a service that a change of it in one environment is about, see {@link environmentsLike}. */
   instances(serviceId: string, environmentId: string | null | undefined): Instance[] {
-    this.service(serviceId);
-    if (environmentId != null) return [this.instance(serviceId, environmentId)];
-    return this.store.list("instances").filter((instance) => instance.serviceId === serviceId);
+    const places = this.environmentsLike(this.service(serviceId).projectId, environmentId).map(({ id }) => id);
+    return this.store
+      .list("instances")
+      .filter((one) => one.serviceId === serviceId && places.includes(one.environmentId));
   }
 
   instanceNamed(name: string, environmentId: string): Instance | undefined {
@@ -109,6 +132,12 @@ export class Account {
       .filter((domain) => domain.serviceId === serviceId && domain.environmentId === environmentId);
   }
 
+  proxyOf({ serviceId, environmentId }: Pick<Instance, "serviceId" | "environmentId">): TcpProxy | undefined {
+    return this.store
+      .list("tcpProxies")
+      .find((one) => one.serviceId === serviceId && one.environmentId === environmentId);
+  }
+
   /** Addresses of an environment's services by their private names. */
   hosts(environmentId: string): Record<string, string> {
     const instances = this.store.list("instances").filter((one) => one.environmentId === environmentId);
@@ -139,6 +168,7 @@ export class Account {
       visibleAt: this.visibleAt(),
       address: loopbackAddress(`${serviceId} ${environmentId}`),
       variables: {},
+      sealed: [],
       settings: {
         source: null,
         startCommand: null,

@@ -65,6 +65,8 @@ export class Deployments {
       restarts: 0,
       events: [],
     });
+    const proxy = this.#account.proxyOf(instance);
+    if (proxy?.awaitsDeployment) store.save("tcpProxies", Object.assign(proxy, { awaitsDeployment: false }));
     this.#keep(this.#life(deployment).run());
     return deployment;
   }

@@ -8,6 +8,6 @@ export class Refusal extends GraphQLError {
 }
 
 /** Railway's one answer to a dead token and to an object of somebody else. */
-export const notAuthorized = (): Refusal => new Refusal("Not Authorized");
+export const notAuthorized = (code?: string): Refusal => new Refusal("Not Authorized", code);
 
 export const notFound = (what: string): Refusal => new Refusal(`${what} not found`);

@@ -9,10 +9,11 @@ import {
   validate,
   type DocumentNode,
   type ExecutionResult,
+  type GraphQLScalarType,
   type GraphQLSchema,
 } from "graphql";
 import type { Caller } from "./access.ts";
-import type { Resolver } from "./resolvers/resolvers.ts";
+import type { RootResolver } from "./resolvers/resolvers.ts";
 
 export interface GraphqlRequest {
   readonly query: string;
@@ -26,7 +27,14 @@ export interface GraphqlAnswer {
 }
 
 export function railwaySchema(): GraphQLSchema {
-  return buildSchema(readFileSync(join(import.meta.dirname, "schema.graphql"), "utf8"));
+  const schema = buildSchema(readFileSync(join(import.meta.dirname, "schema.graphql"), "utf8"));
+  const variables = schema.getType("EnvironmentVariables") as GraphQLScalarType;
+  variables.parseValue = (value) => {
+    const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
+    if (isMap && Object.values(value).every((one) => typeof one === "string")) return value;
+    throw new GraphQLError("EnvironmentVariables is a map of texts");
+  };
+  return schema;
 }
 
 /** The part of the API that is called: the root fields of the operation, joined by commas; `?` when it cannot be read. */
@@ -46,9 +54,9 @@ export function operationOf(request: GraphqlRequest): string {
  */
 export async function answer(
   schema: GraphQLSchema,
-  resolvers: Readonly<Record<string, Resolver>>,
+  resolvers: Readonly<Record<string, RootResolver>>,
   request: GraphqlRequest,
-  caller: Caller,
+  caller: Caller | undefined,
 ): Promise<GraphqlAnswer> {
   let document: DocumentNode;
   try {
@@ -68,14 +76,16 @@ export async function answer(
   });
   // Without data the variables did not fit, and nothing was executed.
   if (result.data === undefined) return invalid(result.errors ?? []);
-  const errors = result.errors?.map((error) => ({ ...error.toJSON(), extensions: extensionsOf(error) }));
+  const errors = result.errors?.map(masked);
   return { status: 200, body: { data: result.data, ...(errors && { errors }) } };
 }
 
-/** A fault of the stand-in itself looks as one of Railway's would: it says nothing. */
-function extensionsOf({ originalError, extensions }: GraphQLError): object {
-  if (originalError !== undefined && !(originalError instanceof GraphQLError)) return { code: "INTERNAL_SERVER_ERROR" };
-  return extensions;
+/** A fault of the stand-in itself looks as one of Railway's would: it says nothing. Whoever runs it is told. */
+function masked(error: GraphQLError): object {
+  const { originalError } = error;
+  if (originalError === undefined || originalError instanceof GraphQLError) return error.toJSON();
+  process.stderr.write(`${originalError.stack}\n`);
+  return { ...error.toJSON(), message: "Problem processing request", extensions: { code: "INTERNAL_SERVER_ERROR" } };
 }
 
 function invalid(errors: readonly GraphQLError[]): GraphqlAnswer {

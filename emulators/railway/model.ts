@@ -21,6 +21,8 @@ export interface Environment extends Kept {
   readonly projectId: string;
   name: string;
   isEphemeral: boolean;
+  /** A copy of another one: what is done to the others is not done to it. */
+  readonly isFork: boolean;
   sharedVariables: Record<string, string>;
   /** Changes that a person has prepared and not applied. */
   staged: EnvironmentConfig | null;
@@ -40,6 +42,8 @@ export interface Instance extends Kept {
   readonly visibleAt: number;
   settings: InstanceSettings;
   variables: Record<string, string>;
+  /** Names of variables that nobody is told again. */
+  sealed: string[];
   /** Loopback address that stands for its private name. */
   readonly address: string;
 }
@@ -87,6 +91,8 @@ export interface Backup {
   readonly id: string;
   readonly name: string | null;
   readonly createdAt: string;
+  /** Milliseconds since 1970 from when on it is listed. */
+  readonly doneAt: number;
 }
 
 export interface Domain extends Kept {
@@ -97,6 +103,8 @@ export interface Domain extends Kept {
   readonly visibleAt: number;
   domain: string;
   targetPort: number | null;
+  /** Whether the DNS records of a custom domain are there. */
+  isVerified: boolean;
   /** Port of the edge on loopback. */
   readonly edgePort: number;
 }
@@ -106,7 +114,9 @@ export interface TcpProxy extends Kept {
   readonly serviceId: string;
   readonly applicationPort: number;
   readonly proxyPort: number;
-  readonly visibleAt: number;
+  visibleAt: number;
+  /** Made the deprecated way: it leads nowhere until the service is deployed again. */
+  awaitsDeployment: boolean;
 }
 
 export type DeploymentStatus =
@@ -165,8 +175,16 @@ export interface ServiceConfig {
     tcpProxies?: Record<string, object | null>;
     serviceDomains?: Record<string, { port?: number } | null>;
   };
-  variables?: Record<string, { value?: string } | null>;
+  variables?: Record<string, { value?: string; isSealed?: boolean } | null>;
   volumeMounts?: Record<string, { mountPath?: string; backupSchedules?: BackupKind[] } | null>;
+}
+
+/** A token for one environment of one project. */
+export interface ProjectToken extends Kept {
+  readonly name: string;
+  readonly value: string;
+  readonly projectId: string;
+  readonly environmentId: string;
 }
 
 /** Everything that an account holds, by kind. */
@@ -181,4 +199,5 @@ export interface Kinds {
   tcpProxies: TcpProxy;
   deployments: Deployment;
   workflows: Workflow;
+  projectTokens: ProjectToken;
 }

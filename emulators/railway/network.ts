@@ -2,6 +2,7 @@ import type { Server as HttpServer } from "node:http";
 import type { Server } from "node:net";
 import type { Account } from "./account.ts";
 import { openEdge } from "./edge.ts";
+import { Refusal } from "./errors.ts";
 import { forward } from "./forward.ts";
 import type { Deployment, Domain, TcpProxy } from "./model.ts";
 
@@ -43,10 +44,24 @@ export class Network {
   ): Promise<number> {
     const server = await forward("127.0.0.1", port, () => {
       const active = this.#active(proxy.serviceId, proxy.environmentId);
+      if (this.#account.store.get("tcpProxies", proxy.id)?.awaitsDeployment) return undefined;
       return active && { host: active.address, port: proxy.applicationPort };
     });
     this.#proxies.set(proxy.id, server);
     return (server.address() as { port: number }).port;
+  }
+
+  /** A service has one at most. */
+  async addProxy(
+    { serviceId, environmentId, applicationPort }: Pick<TcpProxy, "serviceId" | "environmentId" | "applicationPort">,
+    awaitsDeployment: boolean,
+  ): Promise<TcpProxy> {
+    const instance = this.#account.instance(serviceId, environmentId);
+    if (this.#account.proxyOf(instance) !== undefined) throw new Refusal("A service can only have one TCP proxy");
+    const proxy = { ...this.#account.born(), serviceId, environmentId, applicationPort };
+    const proxyPort = await this.openProxy(proxy);
+    const visibleAt = this.#account.visibleAt();
+    return this.#account.store.save("tcpProxies", { ...proxy, proxyPort, visibleAt, awaitsDeployment });
   }
 
   closePublic(id: string): void {

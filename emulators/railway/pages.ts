@@ -1,6 +1,10 @@
+import { Refusal } from "./errors.ts";
+
 export interface PageArguments {
   readonly first?: number | null;
   readonly after?: string | null;
+  readonly last?: number | null;
+  readonly before?: string | null;
 }
 
 export interface Page<Node> {
@@ -19,9 +23,10 @@ const USUAL = 20;
 /** A page of a list after the one with the cursor, which is its id. */
 export function page<Item extends { readonly id: string }, Node>(
   items: readonly Item[],
-  { first, after }: PageArguments,
+  { first, after, last, before }: PageArguments,
   node: (item: Item) => Node,
 ): Page<Node> {
+  if (last != null || before != null) throw new Refusal("This emulator has no pages from the end: use first and after");
   const start = after == null ? 0 : items.findIndex(({ id }) => id === after) + 1;
   const shown = items.slice(start, start + (first ?? USUAL));
   return {

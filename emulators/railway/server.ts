@@ -2,19 +2,21 @@ import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse }
 import type { AddressInfo } from "node:net";
 import { Faults, type FailureOf } from "../faults.ts";
 import { openRequestLog, type RequestNotes } from "../requestLog.ts";
-import { callerOf, type ProjectToken, type Tokens } from "./access.ts";
+import { callerOf } from "./access.ts";
 import { Account, type Delays } from "./account.ts";
 import { Deployments } from "./deployments.ts";
+import { notAuthorized } from "./errors.ts";
 import { answer, operationOf, railwaySchema, type GraphqlRequest } from "./graphql.ts";
 import type { Kinds } from "./model.ts";
 import { Network } from "./network.ts";
+import { RateLimit, type RateLimits, type RateLimitState } from "./rateLimit.ts";
 import { Removal, type RemoveData } from "./removal.ts";
 import { deployments as deploymentResolvers } from "./resolvers/deployments.ts";
 import { environments } from "./resolvers/environments.ts";
 import { networking } from "./resolvers/networking.ts";
 import { patches } from "./resolvers/patches.ts";
 import { projects } from "./resolvers/projects.ts";
-import type { Parts, Resolver } from "./resolvers/resolvers.ts";
+import type { Parts, Resolver, RootResolver } from "./resolvers/resolvers.ts";
 import { services } from "./resolvers/services.ts";
 import { tokens as tokenResolvers } from "./resolvers/tokens.ts";
 import { variables } from "./resolvers/variables.ts";
@@ -37,6 +39,8 @@ export interface RailwayOptions {
   /** Milliseconds that things take. */
   readonly delays?: Partial<Delays>;
   readonly faults?: Faults;
+  /** Calls beyond these get a 429. */
+  readonly rateLimits?: RateLimits;
   /** A file that gets one JSON line for each request. */
   readonly requestLog?: string;
 }
@@ -64,12 +68,14 @@ export interface Railway {
   /** The most calls that were being answered at a time. */
   readonly mostAtOnce: number;
   liveObjects(): LiveObjects;
-  addProjectToken(token: ProjectToken): void;
+  /** As once the DNS records of a custom domain are there. */
+  verifyDomain(domain: string): void;
   /** Containers go on running unless `stop`. */
   close(options?: { stop?: boolean }): Promise<void>;
 }
 
 const PATH = "/graphql/v2";
+const TOO_MANY = "Rate limit exceeded";
 const DELAYS: Delays = {
   visible: 200,
   backup: 500,
@@ -92,13 +98,8 @@ export async function startRailway(options: RailwayOptions): Promise<Railway> {
   const parts = { account, network, deployments, removal, views: new Views(account, deployments) };
   const resolvers = resolversOf(parts);
   const schema = railwaySchema();
-  const projectTokens: ProjectToken[] = [];
   const { token, workspaceToken } = options;
-  const tokens: Tokens = {
-    account: token,
-    ...(workspaceToken !== undefined && { workspace: workspaceToken }),
-    project: projectTokens,
-  };
+  const limit = new RateLimit(options.rateLimits ?? {});
   const calls: Call[] = [];
   let [now, most] = [0, 0];
 
@@ -112,12 +113,14 @@ export async function startRailway(options: RailwayOptions): Promise<Railway> {
     // Faults are told apart by the operation, which the path alone does not say.
     request.url = `${PATH}/${operation}`;
     faults.apply(request, response, failureOf(response), () => {
-      const caller = callerOf(request.headers, tokens);
-      if (caller === undefined) {
-        send(response, 200, {
-          errors: [{ message: "Not Authorized", extensions: { code: "UNAUTHENTICATED" } }],
-          data: null,
-        });
+      const caller = callerOf(request.headers, {
+        account: token,
+        ...(workspaceToken !== undefined && { workspace: workspaceToken }),
+        project: store.list("projectTokens"),
+      });
+      const state = limit.take(Date.now());
+      if (state !== undefined && !isWithin(state, response)) {
+        send(response, 429, { errors: [{ message: TOO_MANY }], data: null });
         return;
       }
       answer(schema, resolvers, asked, caller).then(
@@ -135,7 +138,11 @@ export async function startRailway(options: RailwayOptions): Promise<Railway> {
       return most;
     },
     liveObjects: () => liveObjects(store),
-    addProjectToken: (one: ProjectToken) => void projectTokens.push(one),
+    verifyDomain(name: string) {
+      for (const one of store.list("domains")) {
+        if (one.domain === name) store.save("domains", Object.assign(one, { isVerified: true }));
+      }
+    },
   };
 
   const server = createServer((request, response) => {
@@ -179,7 +186,7 @@ export async function startRailway(options: RailwayOptions): Promise<Railway> {
 }
 
 /** Root fields as the execution calls them: with their arguments and whoever asks. */
-function resolversOf(parts: Parts): Record<string, Resolver> {
+function resolversOf(parts: Parts): Record<string, RootResolver> {
   const groups = [
     tokenResolvers,
     projects,
@@ -194,9 +201,12 @@ function resolversOf(parts: Parts): Record<string, Resolver> {
   const resolvers = Object.assign({}, ...groups.map((group) => group(parts))) as Record<string, Resolver>;
   const { store } = parts.account;
   return Object.fromEntries(
-    Object.entries(resolvers).map(([name, resolve]): [string, Resolver] => [
+    Object.entries(resolvers).map(([name, resolve]): [string, RootResolver] => [
       name,
-      (args, caller) => store.atomically(() => resolve(args, caller)),
+      (args, caller) => {
+        if (caller === undefined) throw notAuthorized("UNAUTHENTICATED");
+        return store.atomically(() => resolve(args, caller));
+      },
     ]),
   );
 }
@@ -235,10 +245,20 @@ function failureOf(response: ServerResponse): FailureOf {
     if (status === 429) response.setHeader("retry-after", "1");
     if (status >= 500)
       return { type: "text/html", body: `<html><body>${status} ${STATUS_CODES[status] ?? ""}</body></html>` };
-    const message = status === 429 ? "Rate limit exceeded" : "Problem processing request";
+    const message = status === 429 ? TOO_MANY : "Problem processing request";
     const errors = [{ message, extensions: { code: "INTERNAL_SERVER_ERROR" } }];
     return { type: "application/json", body: JSON.stringify({ errors, data: null }) };
   };
+}
+
+/** Tells the caller how much is left, and how long to wait when nothing is. */
+function isWithin({ limit, remaining, reset }: RateLimitState, response: ServerResponse): boolean {
+  response.setHeader("x-ratelimit-limit", limit);
+  response.setHeader("x-ratelimit-remaining", Math.max(0, remaining));
+  response.setHeader("x-ratelimit-reset", Math.ceil(reset / 1_000));
+  if (remaining >= 0) return true;
+  response.setHeader("retry-after", Math.ceil((reset - Date.now()) / 1_000));
+  return false;
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

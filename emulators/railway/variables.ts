@@ -3,6 +3,7 @@ import type { Instance } from "./model.ts";
 
 /** References are followed this deep, so that one to itself ends. */
 const DEEPEST = 10;
+const REFERENCE = /\$\{\{\s*(?:([^{}.]+)\.)?([A-Za-z0-9_]+)\s*\}\}/g;
 
 /** The variables that Railway itself gives to a service. */
 export function systemVariables(account: Account, instance: Instance): Record<string, string> {
@@ -11,7 +12,8 @@ export function systemVariables(account: Account, instance: Instance): Record<st
   const environment = store.get("environments", instance.environmentId)!;
   const project = store.get("projects", service.projectId)!;
   const volume = account.volumeOf(instance);
-  const [domain] = account.domainsOf(instance);
+  const domains = account.domainsOf(instance);
+  const domain = domains.find(({ kind }) => kind === "service") ?? domains[0];
   const proxy = store
     .list("tcpProxies")
     .find(({ serviceId, environmentId }) => serviceId === service.id && environmentId === environment.id);
@@ -42,16 +44,21 @@ export function rendered(account: Account, instance: Instance): Record<string, s
   );
 }
 
+/** The references in a value, `Postgres.PGHOST`. */
+export function referencesIn(value: string): string[] {
+  return [...value.matchAll(REFERENCE)].map(([, of, name]) => (of === undefined ? name! : `${of.trim()}.${name}`));
+}
+
 /** What a reference leads nowhere to is empty. */
 function render(account: Account, instance: Instance, text: string, depth: number): string {
   if (depth === 0) return "";
-  return text.replace(/\$\{\{\s*(?:([^{}.]+)\.)?([A-Za-z0-9_]+)\s*\}\}/g, (_, of: string | undefined, name: string) => {
+  return text.replace(REFERENCE, (_, of: string | undefined, name: string) => {
     if (of?.trim() === "shared") {
       return account.store.get("environments", instance.environmentId)!.sharedVariables[name] ?? "";
     }
     const from = of === undefined ? instance : account.instanceNamed(of.trim(), instance.environmentId);
     if (from === undefined) return "";
-    const value = from.variables[name] ?? systemVariables(account, from)[name] ?? "";
+    const value = systemVariables(account, from)[name] ?? from.variables[name] ?? "";
     return render(account, from, value, depth - 1);
   });
 }

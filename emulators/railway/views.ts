@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Account } from "./account.ts";
 import type { Deployments } from "./deployments.ts";
 import type {
@@ -13,6 +14,7 @@ import type {
 } from "./model.ts";
 import { environmentConfig } from "./environmentConfig.ts";
 import { page, type PageArguments } from "./pages.ts";
+import { referencesIn } from "./variables.ts";
 
 const CLUSTER = "us-west2";
 /** How long a project of no workspace is there. */
@@ -51,8 +53,10 @@ export class Views {
       ...environment,
       canAccess: true,
       config: () => environmentConfig(this.#account, environment),
-      configEtag: environment.updatedAt,
-      unmergedChangesCount: Object.keys(environment.staged?.services ?? {}).length,
+      configEtag: () => etagOf(environmentConfig(this.#account, environment)),
+      unmergedChangesCount: [environment.staged?.services, environment.staged?.volumes].flatMap((changes) =>
+        Object.keys(changes ?? {}),
+      ).length,
       serviceInstances: (args: PageArguments) => page(store.list("instances").filter(mine), args, this.instance),
       variables: (args: PageArguments) => page(this.#variables(environment), args, (variable) => variable),
       volumeInstances: (args: PageArguments) =>
@@ -65,16 +69,16 @@ export class Views {
   /** What somebody has set, without the values. */
   #variables(environment: Environment) {
     const { id: environmentId, createdAt, updatedAt } = environment;
-    const of = (names: string[], serviceId: string | null) =>
-      names.map((name) => ({
+    const of = (variables: Record<string, string>, serviceId: string | null, sealed: readonly string[] = []) =>
+      Object.entries(variables).map(([name, value]) => ({
         ...{ id: `${serviceId ?? "shared"} ${name}`, name, serviceId, environmentId, createdAt, updatedAt },
-        isSealed: false,
-        references: [],
+        isSealed: sealed.includes(name),
+        references: referencesIn(value),
       }));
     const instances = this.#account.store.list("instances").filter((one) => one.environmentId === environmentId);
     return [
-      ...of(Object.keys(environment.sharedVariables), null),
-      ...instances.flatMap(({ variables, serviceId }) => of(Object.keys(variables), serviceId)),
+      ...of(environment.sharedVariables, null),
+      ...instances.flatMap(({ variables, serviceId, sealed }) => of(variables, serviceId, sealed)),
     ];
   }
 
@@ -93,7 +97,7 @@ export class Views {
       builder: "RAILPACK",
       // A value of one region, which reads 1 for a service that is in several.
       numReplicas: settings.multiRegionConfig === null ? settings.numReplicas : 1,
-      domains: () => this.domains(this.#account.domainsOf(instance)),
+      domains: () => this.domains(this.#account.domainsOf(instance).filter(isVisible)),
       latestDeployment: () => (deployments[0] === undefined ? null : this.deployment(deployments[0])),
       activeDeployments: () => deployments.filter(({ status }) => status === "SUCCESS").map(this.deployment),
     };
@@ -130,13 +134,15 @@ export class Views {
 
   domain = (domain: Domain) => ({
     ...domain,
-    suffix: domain.domain.slice(domain.domain.indexOf(".") + 1),
-    syncStatus: domain.visibleAt > Date.now() ? "CREATING" : "ACTIVE",
+    suffix: domain.kind === "service" ? `localhost:${domain.edgePort}` : null,
+    syncStatus: isVisible(domain) ? "ACTIVE" : "CREATING",
     status: {
-      verified: false,
+      verified: domain.isVerified,
       verificationDnsHost: `_railway-verify.${domain.domain}`,
       verificationToken: `railway-verify=${domain.id.replaceAll("-", "")}`,
-      certificateStatus: "CERTIFICATE_STATUS_TYPE_VALIDATING_OWNERSHIP",
+      certificateStatus: domain.isVerified
+        ? "CERTIFICATE_STATUS_TYPE_VALID"
+        : "CERTIFICATE_STATUS_TYPE_VALIDATING_OWNERSHIP",
       dnsRecords: [
         {
           fqdn: domain.domain,
@@ -144,8 +150,8 @@ export class Views {
           zone: domain.domain.split(".").slice(-2).join("."),
           recordType: "DNS_RECORD_TYPE_CNAME",
           requiredValue: `${domain.id.slice(0, 8)}.up.railway.app`,
-          currentValue: "",
-          status: "DNS_RECORD_STATUS_REQUIRES_UPDATE",
+          currentValue: domain.isVerified ? `${domain.id.slice(0, 8)}.up.railway.app` : "",
+          status: domain.isVerified ? "DNS_RECORD_STATUS_PROPAGATED" : "DNS_RECORD_STATUS_REQUIRES_UPDATE",
           purpose: "DNS_RECORD_PURPOSE_TRAFFIC_ROUTE",
         },
       ],
@@ -155,10 +161,18 @@ export class Views {
   tcpProxy = (proxy: TcpProxy) => ({
     ...proxy,
     domain: "127.0.0.1",
-    syncStatus: proxy.visibleAt > Date.now() ? "CREATING" : "ACTIVE",
+    syncStatus: proxy.awaitsDeployment || !isVisible(proxy) ? "CREATING" : "ACTIVE",
   });
 }
 
 function isoOf(milliseconds: number | null): string | null {
   return milliseconds === null ? null : new Date(milliseconds).toISOString();
+}
+
+function isVisible({ visibleAt }: { visibleAt: number }): boolean {
+  return visibleAt <= Date.now();
+}
+
+function etagOf(config: object): string {
+  return createHash("sha256").update(JSON.stringify(config)).digest("hex").slice(0, 16);
 }

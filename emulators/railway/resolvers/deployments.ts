@@ -42,7 +42,10 @@ export const deployments: Resolvers = ({ account, deployments: all, views }) => 
     },
 
     deployments({ input, ...args }: PageArguments & { input: ListInput }, caller) {
-      if (input.projectId != null) requireProject(caller, input.projectId, input.environmentId ?? undefined);
+      requireProject(caller, input.projectId ?? "", input.environmentId ?? "");
+      if (input.projectId != null) account.project(input.projectId);
+      if (input.environmentId != null) account.environment(input.environmentId);
+      if (input.serviceId != null) account.service(input.serviceId);
       const { status } = input;
       const found = account.store
         .list("deployments")

@@ -35,6 +35,7 @@ export const networking: Resolvers = ({ account, views, network, removal }) => {
         environmentId: place.environmentId,
         serviceId: place.serviceId,
         targetPort,
+        isVerified: false,
         edgePort,
         domain: name ?? `127.0.0.1:${edgePort}`,
         visibleAt: account.visibleAt(),
@@ -45,6 +46,7 @@ export const networking: Resolvers = ({ account, views, network, removal }) => {
   return {
     domains({ projectId, ...place }: Place & { projectId: string }, caller) {
       requireProject(caller, projectId, place.environmentId);
+      account.environmentIn(projectId, place.environmentId);
       account.service(place.serviceId);
       return views.domains(account.domainsOf(place).filter(({ visibleAt }) => visibleAt <= Date.now()));
     },
@@ -61,8 +63,13 @@ export const networking: Resolvers = ({ account, views, network, removal }) => {
     ) {
       const found = domain(input.serviceDomainId, "service");
       requireProject(caller, found.projectId, found.environmentId);
-      // The loopback address of the edge is the name here: it can be kept, and no other one leads there.
-      if (input.domain !== found.domain) throw new Refusal("Domain is not available");
+      if (input.domain !== found.domain) {
+        const isOwn = input.domain.endsWith(`.localhost:${found.edgePort}`);
+        if (!isOwn || store.list("domains").some((one) => one.domain === input.domain)) {
+          throw new Refusal("Domain is not available");
+        }
+        found.domain = input.domain;
+      }
       if (input.targetPort !== undefined) found.targetPort = input.targetPort;
       store.save("domains", found);
       return true;
@@ -75,8 +82,9 @@ export const networking: Resolvers = ({ account, views, network, removal }) => {
       return true;
     },
 
-    customDomain({ id }: { id: string }, caller) {
+    customDomain({ id, projectId }: { id: string; projectId: string }, caller) {
       const found = domain(id, "custom");
+      if (found.projectId !== projectId) throw notFound("Domain");
       requireProject(caller, found.projectId, found.environmentId);
       return views.domain(found);
     },
@@ -117,8 +125,9 @@ export const networking: Resolvers = ({ account, views, network, removal }) => {
     },
 
     /** Deprecated: a proxy made like this does nothing until the service is deployed again. */
-    tcpProxyCreate() {
-      throw new Refusal("tcpProxyCreate is deprecated: use staged changes and apply them");
+    async tcpProxyCreate({ input }: { input: Place & { applicationPort: number } }, caller) {
+      requireProject(caller, account.service(input.serviceId).projectId, input.environmentId);
+      return views.tcpProxy(await network.addProxy(input, true));
     },
 
     tcpProxyDelete({ id }: { id: string }, caller) {

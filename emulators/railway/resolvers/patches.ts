@@ -10,24 +10,19 @@ export const patches: Resolvers = ({ account, deployments, network, removal }) =
 
   async function applyTo(
     instance: Instance,
-    { networking, deploy, variables, volumeMounts }: ServiceConfig,
+    { source, networking, deploy, variables, volumeMounts }: ServiceConfig,
   ): Promise<void> {
     const { serviceId, environmentId } = instance;
     for (const [port, wanted] of Object.entries(networking?.tcpProxies ?? {})) {
-      const there = store
-        .list("tcpProxies")
-        .find((one) => one.serviceId === serviceId && one.environmentId === environmentId);
+      const there = account.proxyOf(instance);
+      const applicationPort = Number(port);
       if (wanted === null) {
-        if (there !== undefined) removal.tcpProxy(there.id);
-        continue;
+        if (there?.applicationPort === applicationPort) removal.tcpProxy(there.id);
+      } else if (there?.applicationPort !== applicationPort) {
+        await network.addProxy({ serviceId, environmentId, applicationPort }, false);
       }
-      if (there?.applicationPort === Number(port)) continue;
-      if (there !== undefined) throw new Refusal("A service can only have one TCP proxy");
-      const born = account.born();
-      const proxy = { id: born.id, serviceId, environmentId, applicationPort: Number(port) };
-      const proxyPort = await network.openProxy(proxy);
-      store.save("tcpProxies", { ...born, ...proxy, proxyPort, visibleAt: account.visibleAt() });
     }
+    if (source !== undefined) instance.settings.source = { ...instance.settings.source, ...source };
     if (deploy !== undefined) {
       const { limitOverride, ...settings } = deploy;
       Object.assign(instance.settings, settings);
@@ -40,6 +35,8 @@ export const patches: Resolvers = ({ account, deployments, network, removal }) =
     for (const [name, variable] of Object.entries(variables ?? {})) {
       if (variable === null) delete instance.variables[name];
       else if (variable.value !== undefined) instance.variables[name] = variable.value;
+      const others = instance.sealed.filter((one) => one !== name);
+      instance.sealed = variable?.isSealed ? [...others, name] : others;
     }
     for (const [volumeId, mount] of Object.entries(volumeMounts ?? {})) {
       const volume = account.volumeInstance(volumeId, environmentId);
@@ -57,7 +54,7 @@ export const patches: Resolvers = ({ account, deployments, network, removal }) =
     ) {
       const environment = account.environment(environmentId);
       requireProject(caller, environment.projectId, environmentId);
-      for (const [volumeId, change] of Object.entries(patch?.volumes ?? {})) {
+      for (const [volumeId, change] of Object.entries({ ...environment.staged?.volumes, ...patch?.volumes })) {
         const volume = account.volumeInstance(volumeId, environmentId);
         const sizeMB = change?.sizeMB ?? volume.sizeMB;
         if (sizeMB < volume.sizeMB) throw new Refusal("Volume size can only be increased");
@@ -72,7 +69,10 @@ export const patches: Resolvers = ({ account, deployments, network, removal }) =
         const instance = account.instance(serviceId, environmentId);
         if (change === null) continue;
         await applyTo(instance, change);
-        if (instance.settings.source?.image != null) deployments.deploy(instance);
+        // What the network and backups are like takes effect without a deployment.
+        const isMoved = Object.values(change.volumeMounts ?? {}).some((mount) => mount?.mountPath !== undefined);
+        const isOther = isMoved || [change.source, change.deploy, change.variables].some((part) => part !== undefined);
+        if (isOther && instance.settings.source?.image != null) deployments.deploy(instance);
       }
       return randomUUID();
     },

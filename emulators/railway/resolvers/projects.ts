@@ -10,16 +10,22 @@ interface ProjectInput {
   readonly prDeploys?: boolean | null;
 }
 
+interface ListArguments extends PageArguments {
+  readonly workspaceId?: string | null;
+  readonly includeDeleted?: boolean | null;
+}
+
 export const projects: Resolvers = ({ account, views, removal }) => ({
   project({ id }: { id: string }, caller) {
     requireProject(caller, id);
     return views.project(account.project(id));
   },
 
-  projects({ workspaceId, ...args }: PageArguments & { workspaceId?: string | null }, caller) {
+  projects({ workspaceId, includeDeleted, ...args }: ListArguments, caller) {
     requireAccount(caller);
     if (workspaceId != null && workspaceId !== account.workspaceId) throw new Refusal("Not Authorized");
-    return page(account.store.list("projects"), args, views.project);
+    const listed = account.store.list("projects").filter((one) => includeDeleted === true || one.deletionAt === null);
+    return page(listed, args, views.project);
   },
 
   projectCreate(
@@ -42,6 +48,7 @@ export const projects: Resolvers = ({ account, views, removal }) => ({
       projectId: project.id,
       name: input.defaultEnvironmentName ?? "production",
       isEphemeral: false,
+      isFork: false,
       sharedVariables: {},
       staged: null,
     });

@@ -18,4 +18,8 @@ export interface Parts {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Resolver = (args: any, caller: Caller) => unknown;
 
+/** The same for whoever calls, also without a token that is known. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type RootResolver = (args: any, caller: Caller | undefined) => unknown;
+
 export type Resolvers = (parts: Parts) => Record<string, Resolver>;

@@ -45,12 +45,11 @@ export const services: Resolvers = ({ account, views, deployments, removal }) =>
   serviceCreate({ input }: { input: CreateInput }, caller) {
     const { projectId, environmentId } = input;
     requireProject(caller, projectId, environmentId ?? undefined);
-    account.project(projectId);
+    const places = account.environmentsLike(projectId, environmentId);
     const name = input.name ?? randomName();
     account.requireServiceName(projectId, name);
-    if (environmentId != null) account.environment(environmentId);
     const service = account.store.save("services", { ...account.born(), projectId, name, icon: input.icon ?? null });
-    for (const environment of account.environmentsOf(projectId)) {
+    for (const environment of places) {
       const instance = account.addInstance(service.id, environment.id);
       instance.variables = { ...input.variables };
       if (input.source != null) instance.settings.source = input.source;
@@ -96,8 +95,13 @@ export const services: Resolvers = ({ account, views, deployments, removal }) =>
     caller,
   ) {
     requireProject(caller, account.service(serviceId).projectId, environmentId ?? undefined);
-    if (input.numReplicas === 0) throw new Refusal("numReplicas must be at least 1");
+    const regions = Object.values(input.multiRegionConfig ?? {}).map((region) => region?.numReplicas);
+    const replicas = [input.numReplicas, ...regions].filter((count) => count != null);
+    if (replicas.some((count) => count < 1)) throw new Refusal("numReplicas must be at least 1");
     const changed = account.instances(serviceId, environmentId).map((instance) => {
+      if (replicas.some((count) => count > 1) && account.volumeOf(instance) !== undefined) {
+        throw new Refusal("A service with a volume cannot have replicas");
+      }
       const before = JSON.stringify(instance.settings);
       apply(instance.settings, input);
       const isChanged = JSON.stringify(instance.settings) !== before;

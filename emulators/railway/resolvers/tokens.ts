@@ -1,5 +1,13 @@
-import { notAuthorized } from "../errors.ts";
+import { randomUUID } from "node:crypto";
+import { requireAccount } from "../access.ts";
+import { notAuthorized, Refusal } from "../errors.ts";
 import type { Resolvers } from "./resolvers.ts";
+
+interface CreateInput {
+  readonly projectId: string;
+  readonly environmentId: string;
+  readonly name: string;
+}
 
 /** What a token is for, which is also how it is seen to be alive. */
 export const tokens: Resolvers = ({ account }) => ({
@@ -14,7 +22,14 @@ export const tokens: Resolvers = ({ account }) => ({
   },
 
   projectToken(_args, caller) {
-    if (caller.kind !== "project") throw notAuthorized();
+    if (caller.kind !== "project") throw new Refusal("Project Token not found");
     return { projectId: caller.projectId, environmentId: caller.environmentId };
+  },
+
+  /** The token itself, which is shown this once. */
+  projectTokenCreate({ input }: { input: CreateInput }, caller) {
+    requireAccount(caller);
+    account.environmentIn(input.projectId, input.environmentId);
+    return account.store.save("projectTokens", { ...account.born(), ...input, value: randomUUID() }).value;
   },
 });

@@ -13,8 +13,7 @@ interface Place {
 export const variables: Resolvers = ({ account, deployments }) => {
   /** The variables of a service, or those that all services of an environment share. */
   function open(place: Place): { all: Record<string, string>; instance?: Instance; environment: Environment } {
-    account.project(place.projectId);
-    const environment = account.environment(place.environmentId);
+    const environment = account.environmentIn(place.projectId, place.environmentId);
     if (place.serviceId == null) return { all: environment.sharedVariables, environment };
     account.service(place.serviceId);
     const instance = account.instance(place.serviceId, place.environmentId);
@@ -23,7 +22,10 @@ export const variables: Resolvers = ({ account, deployments }) => {
 
   function keep({ instance, environment }: ReturnType<typeof open>, skipDeploys: boolean | null | undefined): void {
     if (instance === undefined) account.store.save("environments", environment);
-    else account.store.save("instances", instance);
+    else {
+      instance.sealed = instance.sealed.filter((name) => name in instance.variables);
+      account.store.save("instances", instance);
+    }
     if (skipDeploys === true) return;
     const affected = instance === undefined ? account.store.list("instances") : [instance];
     for (const one of affected) {
@@ -36,7 +38,9 @@ export const variables: Resolvers = ({ account, deployments }) => {
       requireProject(caller, place.projectId, place.environmentId);
       const { all, instance } = open(place);
       if (instance === undefined) return all;
-      return unrendered === true ? { ...all, ...systemVariables(account, instance) } : rendered(account, instance);
+      const shown =
+        unrendered === true ? { ...all, ...systemVariables(account, instance) } : rendered(account, instance);
+      return Object.fromEntries(Object.entries(shown).filter(([name]) => !instance.sealed.includes(name)));
     },
 
     variableCollectionUpsert(

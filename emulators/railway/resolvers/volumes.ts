@@ -44,7 +44,7 @@ export const volumes: Resolvers = ({ account, views, removal }) => {
           ? []
           : environmentId === undefined
             ? account.environmentsOf(projectId).map(({ id }) => id)
-            : [account.environment(environmentId).id];
+            : [account.environmentIn(projectId, environmentId).id];
       if (serviceId != null) {
         for (const place of places) {
           if (account.volumeOf(account.instance(serviceId, place)) !== undefined) {
@@ -96,7 +96,10 @@ export const volumes: Resolvers = ({ account, views, removal }) => {
     ) {
       const found = account.volumeInstance(args.volumeId, args.environmentId);
       requireProject(caller, account.environment(found.environmentId).projectId, found.environmentId);
-      found.serviceId = args.input.serviceId ?? null;
+      const { serviceId = null } = args.input;
+      const there = serviceId === null ? undefined : account.volumeOf({ ...found, serviceId });
+      if (there !== undefined && there.id !== found.id) throw new Refusal("A service can only have one volume");
+      found.serviceId = serviceId;
       found.mountPath = args.input.mountPath ?? found.mountPath;
       store.save("volumeInstances", found);
       return true;
@@ -140,15 +143,17 @@ export const volumes: Resolvers = ({ account, views, removal }) => {
     volumeInstanceBackupList({ volumeInstanceId }: { volumeInstanceId: string }, caller) {
       const found = instance(volumeInstanceId);
       requireProject(caller, account.environment(found.environmentId).projectId, found.environmentId);
-      return found.backups;
+      return found.backups
+        .filter(({ doneAt }) => doneAt <= Date.now())
+        .map((backup) => ({ ...backup, externalId: backup.id, volumeInstanceSizeMB: found.sizeMB }));
     },
 
     volumeInstanceBackupCreate({ volumeInstanceId, name }: { volumeInstanceId: string; name?: string | null }, caller) {
       const found = instance(volumeInstanceId);
       requireProject(caller, account.environment(found.environmentId).projectId, found.environmentId);
-      found.backups.push({ id: randomUUID(), name: name ?? null, createdAt: new Date().toISOString() });
-      store.save("volumeInstances", found);
       const doneAt = Date.now() + account.delays.backup;
+      found.backups.push({ id: randomUUID(), name: name ?? null, createdAt: new Date().toISOString(), doneAt });
+      store.save("volumeInstances", found);
       const workflow = store.save("workflows", {
         ...account.born(),
         visibleAt: account.visibleAt(),

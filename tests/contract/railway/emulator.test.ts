@@ -123,8 +123,11 @@ describe("tokens", () => {
   });
 
   test("a project's has a header of its own and reaches its environment only", async () => {
-    railway.addProjectToken({ value: "project-token", ...place });
-    const headers = { "project-access-token": "project-token" };
+    const { projectTokenCreate } = await railway.call<{ projectTokenCreate: string }>(
+      "mutation ($input: ProjectTokenCreateInput!) { projectTokenCreate(input: $input) }",
+      { input: { ...place, name: "deploy" } },
+    );
+    const headers = { "project-access-token": projectTokenCreate };
     expect((await ask(headers, "{ projectToken { projectId environmentId } }")).data).toEqual({ projectToken: place });
     expect((await ask(headers, `{ project(id: "${place.projectId}") { id } }`)).errors).toBeUndefined();
     const other = await railway.project();

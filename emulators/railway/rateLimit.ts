@@ -1,0 +1,45 @@
+/** How many calls a plan allows; absent: any number. */
+export interface RateLimits {
+  readonly perSecond?: number;
+  readonly perHour?: number;
+}
+
+export interface RateLimitState {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Milliseconds since 1970 at which it begins anew. */
+  readonly reset: number;
+}
+
+interface Window {
+  readonly length: number;
+  readonly limit: number;
+  end: number;
+  used: number;
+}
+
+/** Counts calls in windows of a second and of an hour, as Railway's API documentation has its limits. */
+export class RateLimit {
+  readonly #windows: Window[];
+
+  constructor({ perSecond, perHour }: RateLimits) {
+    const windows = [
+      { length: 1_000, limit: perSecond },
+      { length: 3_600_000, limit: perHour },
+    ];
+    this.#windows = windows.flatMap(({ length, limit }) =>
+      limit === undefined ? [] : [{ length, limit, end: 0, used: 0 }],
+    );
+  }
+
+  /** Counts a call. The window that is nearest to its end, or past it with `remaining` below 0; undefined without limits. */
+  take(now: number): RateLimitState | undefined {
+    for (const window of this.#windows) {
+      if (now >= window.end) Object.assign(window, { end: now + window.length, used: 0 });
+      window.used += 1;
+    }
+    return this.#windows
+      .map(({ limit, used, end }) => ({ limit, remaining: limit - used, reset: end }))
+      .sort((one, other) => one.remaining - other.remaining)[0];
+  }
+}
