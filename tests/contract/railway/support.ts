@@ -17,6 +17,9 @@ export interface ScriptedContainer {
   health: number | undefined;
   readonly exit: (code: number) => void;
   say: Log;
+  isRunning: boolean;
+  /** The draining seconds with which it was told to end. */
+  stoppedWith?: number;
 }
 
 /** Runs nothing: containers start at once and live until the test or the emulator ends them. */
@@ -34,7 +37,11 @@ export class ScriptedRuntime implements Runtime {
     const scripted: ScriptedContainer = {
       spec,
       health,
-      exit: (code) => ended.resolve({ exitCode: code }),
+      isRunning: true,
+      exit(code) {
+        scripted.isRunning = false;
+        ended.resolve({ exitCode: code });
+      },
       say: log,
     };
     this.containers.push(scripted);
@@ -42,8 +49,9 @@ export class ScriptedRuntime implements Runtime {
     if (exitCode !== undefined) scripted.exit(exitCode);
     return Promise.resolve({
       finished: ended.promise,
-      stop() {
-        ended.resolve({ exitCode: 143 });
+      stop(seconds) {
+        if (scripted.isRunning) scripted.stoppedWith = seconds;
+        scripted.exit(143);
         return Promise.resolve();
       },
       probe: () => Promise.resolve(scripted.health),
