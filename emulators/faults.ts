@@ -38,11 +38,12 @@ export class Faults {
     if (fault === undefined) return serve();
     response.setHeader(faultHeader, fault.name);
     const strike = (otherwise: () => void): void => {
-      setTimeout(() => {
-        if (response.destroyed) return;
+      if (response.destroyed) return;
+      const timer = setTimeout(() => {
         if (fault.outcome === undefined) otherwise();
         else fail(fault.outcome, request, response, failureOf);
       }, fault.delayMilliseconds);
+      response.once("close", () => clearTimeout(timer));
     };
     if (fault.when === "before") return strike(serve);
     if (fault.outcome !== undefined) discardAnswer(response);

@@ -2,15 +2,14 @@ import type { FailureOf } from "../faults.ts";
 import { CatalogError } from "./http/errors.ts";
 import { stringifyJson } from "./http/json.ts";
 
-/** The types that the Iceberg REST specification gives errors of these statuses. */
+/** Types of errors by status: the server's own, and those of the Iceberg REST specification where it has none. */
 const types: Record<number, string> = {
   400: "BadRequestException",
-  401: "NotAuthorizedException",
+  401: "AuthenticationFailed",
   403: "NotAuthorizedException",
   404: "NoSuchTableException",
-  406: "UnsupportedOperationException",
-  409: "CommitFailedException",
-  419: "AuthenticationTimeoutException",
+  409: "CatalogCommitConflicts",
+  500: "CatalogBackendError",
   503: "SlowDownException",
 };
 

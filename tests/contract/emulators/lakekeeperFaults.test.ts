@@ -37,8 +37,8 @@ describe("a commit that meets a fault", () => {
   test.each([
     ["status 503", [503, "SlowDownException"], false],
     ["after, status 503", [503, "SlowDownException"], true],
-    ["status 409", [409, "CommitFailedException"], false],
-    ["after, status 500", [500, "InternalServerError"], true],
+    ["status 409", [409, "CatalogCommitConflicts"], false],
+    ["after, status 500", [500, "CatalogBackendError"], true],
     ["reset", "reset", false],
     ["after, reset", "reset", true],
     ["after, delay 20", [200, undefined], true],

@@ -10,6 +10,8 @@ export const inDefault = "namespaces/main%1Fdefault";
 /** A bootstrapped server with a warehouse `wh` that has the namespaces `main` and `main.default`. */
 export interface TableWorld {
   readonly world: World;
+  /** Settings of a server on the same database. */
+  readonly settings: Readonly<Record<string, string>>;
   readonly call: Client;
   /** Path of the warehouse `wh` in the catalog. */
   readonly catalog: string;
@@ -46,6 +48,7 @@ export async function startTableWorld(): Promise<TableWorld> {
   const catalog = `/catalog/v1/${await makeWarehouse("wh")}`;
   return {
     world,
+    settings,
     call,
     catalog,
     start,
@@ -65,6 +68,27 @@ export async function startTableWorld(): Promise<TableWorld> {
       await world.close();
     },
   };
+}
+
+/** One of format version 2 that names files which nobody reads. */
+export function snapshot(id: bigint | number, sequence: number, parent?: bigint | number): JsonObject {
+  return {
+    "snapshot-id": id,
+    ...(parent === undefined ? {} : { "parent-snapshot-id": parent }),
+    "sequence-number": sequence,
+    "timestamp-ms": 1_800_000_000_000 + sequence,
+    "manifest-list": "s3://lakehouse/wh/x.avro",
+    summary: { operation: "append" },
+    "schema-id": 0,
+  };
+}
+
+/** The updates of a commit that appends a snapshot to the main branch. */
+export function append(id: bigint | number, sequence: number, parent?: bigint | number): Json[] {
+  return [
+    { action: "add-snapshot", snapshot: snapshot(id, sequence, parent) },
+    { action: "set-snapshot-ref", "ref-name": "main", type: "branch", "snapshot-id": id },
+  ];
 }
 
 /** Waits for something that happens in the background. */

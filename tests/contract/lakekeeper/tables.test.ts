@@ -1,31 +1,12 @@
 import { type Json, type JsonObject, stringifyJson } from "../../../emulators/lakekeeper/http/json.ts";
 import { IoError, S3Client } from "../../../emulators/lakekeeper/storage/s3.ts";
-import { inDefault, startTableWorld, type TableWorld } from "./tableWorld.ts";
+import { append, inDefault, snapshot, startTableWorld, type TableWorld } from "./tableWorld.ts";
 
 let tables: TableWorld;
 beforeAll(async () => {
   tables = await startTableWorld();
 });
 afterAll(() => tables.close());
-
-function snapshot(id: bigint | number, sequence: number, parent?: bigint | number): JsonObject {
-  return {
-    "snapshot-id": id,
-    ...(parent === undefined ? {} : { "parent-snapshot-id": parent }),
-    "sequence-number": sequence,
-    "timestamp-ms": 1_800_000_000_000 + sequence,
-    "manifest-list": "s3://lakehouse/wh/x.avro",
-    summary: { operation: "append" },
-    "schema-id": 0,
-  };
-}
-
-function append(id: bigint | number, sequence: number, parent?: bigint | number): Json[] {
-  return [
-    { action: "add-snapshot", snapshot: snapshot(id, sequence, parent) },
-    { action: "set-snapshot-ref", "ref-name": "main", type: "branch", "snapshot-id": id },
-  ];
-}
 
 describe("registering a table", () => {
   it("answers with metadata in the catalog's form, ids of 64 bits unharmed", async () => {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
+import { Faults } from "../../../emulators/faults.ts";
 import { startIssuer } from "../../../emulators/issuer/server.ts";
 import { type R2, startR2 } from "../../../emulators/r2/server.ts";
 import { startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
@@ -11,6 +12,8 @@ import { startTestPostgres, type TestPostgres } from "../../support/postgres.ts"
 export interface World {
   readonly postgres: TestPostgres;
   readonly r2: R2;
+  /** How the R2 account is to misbehave; none at first. */
+  readonly r2Faults: Faults;
   readonly accountId: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -34,11 +37,13 @@ export async function startWorld(): Promise<World> {
   const accessKeyId = randomBytes(16).toString("hex");
   const tokenValue = randomBytes(20).toString("hex");
   const postgres = await startTestPostgres();
+  const r2Faults = new Faults();
   const r2 = await startR2({
     directory: join(scratch, "r2"),
     accountId,
     tokens: [{ id: accessKeyId, value: tokenValue, permission: "admin-read-write" }],
     buckets: ["lakehouse"],
+    faults: r2Faults,
   });
   const documents = join(scratch, "issuer");
   await mkdir(join(documents, ".well-known"), { recursive: true });
@@ -51,6 +56,7 @@ export async function startWorld(): Promise<World> {
   return {
     postgres,
     r2,
+    r2Faults,
     accountId,
     accessKeyId,
     secretAccessKey: createHash("sha256").update(tokenValue).digest("hex"),
