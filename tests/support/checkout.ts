@@ -3,7 +3,6 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { stopAll } from "../../platforms/local/processes.ts";
 import { run } from "../../tools/run.ts";
 
 export interface MakeResult {
@@ -22,18 +21,18 @@ export interface Running {
   readonly result: Promise<MakeResult>;
 }
 
-/** A checkout of its own, in which `make` can be run as a newcomer runs it, on the `local` stack. */
+/** A checkout of its own, in which `make` can be run as a newcomer runs it, on one stack. */
 export interface Checkout {
   readonly directory: string;
-  /** The local stack's folder for state. */
+  /** The stack's folder for state. */
   readonly state: string;
-  /** Settings of the local stack in place of those it had, as `{ "lakekeeper:cutover": "sql" }`. */
+  /** Settings of the stack in place of those it had, as `{ "lakekeeper:cutover": "sql" }`. */
   configure(settings: Readonly<Record<string, unknown>>): Promise<void>;
   start(target: string, variables?: Readonly<Record<string, string>>): Running;
   make(target: string, variables?: Readonly<Record<string, string>>): Promise<MakeResult>;
   /** `make`, and an error with all it printed unless it succeeds. */
   mustMake(target: string, variables?: Readonly<Record<string, string>>): Promise<MakeResult>;
-  /** A command of the engine on the local stack, such as `stack export`; resolves to its standard output. */
+  /** A command of the engine on the stack, such as `stack export`; resolves to its standard output. */
   engine(...args: string[]): Promise<string>;
   outputs(): Promise<Record<string, unknown>>;
   /** Shares the packages again after `make clean`, which takes a minute less than to install them. */
@@ -42,8 +41,13 @@ export interface Checkout {
   remove(): Promise<void>;
 }
 
-/** Copies what the repository tracks or would track; packages are shared, everything else is the checkout's own. */
-export async function makeCheckout(): Promise<Checkout> {
+/**
+ * Copies what the repository tracks or would track; packages are shared, everything else is the checkout's own.
+ *
+ * @param stack one other than `local` is emulated
+ */
+export async function makeCheckout(stack = "local"): Promise<Checkout> {
+  const chosen = stack === "local" ? {} : { STACK: stack, EMULATED: "1" };
   const source = process.cwd();
   const directory = await mkdtemp(join(tmpdir(), "checkout-"));
   // As a usual checkout is: Postgres, which never runs as root, has to reach its data.
@@ -60,7 +64,8 @@ export async function makeCheckout(): Promise<Checkout> {
   await linkPackages();
 
   function start(target: string, variables: Readonly<Record<string, string>> = {}): Running {
-    const words = ["--silent", target, ...Object.entries(variables).map(([name, value]) => `${name}=${value}`)];
+    const all = Object.entries({ ...chosen, ...variables });
+    const words = ["--silent", target, ...all.map(([name, value]) => `${name}=${value}`)];
     const child = spawn("make", words, { cwd: directory, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
     let ended = false;
@@ -93,16 +98,17 @@ export async function makeCheckout(): Promise<Checkout> {
   }
 
   const engine = (...args: string[]): Promise<string> =>
-    run(process.execPath, ["tools/pulumi.ts", ...args], { cwd: directory });
+    run(process.execPath, ["tools/pulumi.ts", ...args], { cwd: directory, env: { ...process.env, ...chosen } });
 
-  const state = join(directory, ".state/local");
+  const state = join(directory, ".state", stack);
   return {
     directory,
     state,
     async configure(settings) {
-      const lines = Object.entries({ "lakekeeper:platform": "local", ...settings });
+      const platform = stack === "local" ? "local" : "railway";
+      const lines = Object.entries({ "lakekeeper:platform": platform, ...settings });
       const text = lines.map(([key, value]) => `  ${key}: ${JSON.stringify(value)}\n`).join("");
-      await writeFile(join(directory, "Pulumi.local.yaml"), `config:\n${text}`);
+      await writeFile(join(directory, `Pulumi.${stack}.yaml`), `config:\n${text}`);
     },
     start,
     make,
@@ -114,7 +120,7 @@ export async function makeCheckout(): Promise<Checkout> {
     linkPackages,
     read: (path) => readFile(join(directory, path), "utf8"),
     async remove() {
-      await stopAll(state);
+      await run(process.execPath, ["tools/sweep.ts"], { cwd: directory });
       await rm(directory, { recursive: true, force: true });
     },
   };
