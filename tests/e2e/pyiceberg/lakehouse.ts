@@ -25,8 +25,8 @@ export interface Lakehouse {
   files(below: string): Promise<string[]>;
   /** The variables that the ml-runner has, and nothing more. */
   environment(vending: Vending, token?: string): Promise<Record<string, string>>;
-  /** A process of PyIceberg. It is ended with the lakehouse. */
-  client(vending?: Vending, token?: string): Promise<PyIceberg>;
+  /** A process of PyIceberg, with further variables perhaps. It is ended with the lakehouse. */
+  client(vending?: Vending, token?: string, variables?: Record<string, string>): Promise<PyIceberg>;
   close(): Promise<void>;
 }
 
@@ -71,9 +71,9 @@ export async function startLakehouse(): Promise<Lakehouse> {
       return objects.map(({ key }) => key);
     },
     environment,
-    async client(vending = "1", token) {
+    async client(vending = "1", token, variables = {}) {
       const script = join(process.cwd(), "tests/e2e/python/session.py");
-      const client = new PyIceberg(python, script, await environment(vending, token));
+      const client = new PyIceberg(python, script, { ...(await environment(vending, token)), ...variables });
       clients.push(client);
       return client;
     },
