@@ -60,6 +60,7 @@ export class DeploymentLife {
     if (isNew && !(await this.#preDeploy())) return;
     if (hasVolume) await this.#supersede();
     if (this.#isLost) return;
+    if (hasVolume) this.#parts.network.leaveAddress(deployment);
     const container = isNew ? await this.#start() : ((await this.#find()) ?? (await this.#start()));
     if (container === undefined || this.#isLost) return;
     if (isNew) this.#status("DEPLOYING");

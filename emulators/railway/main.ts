@@ -7,7 +7,8 @@ import { startRailway } from "./server.ts";
 const help = `Usage: node emulators/railway/main.ts serve
 
 A Railway account on loopback: its GraphQL API at /graphql/v2, where services with an image of Postgres, Lakekeeper or
-Node.js really run; GET /-/health, /-/objects, /-/calls. Prints {"ready":true,"port":N} when it is ready. What runs goes
+Node.js really run; GET /-/health, /-/objects, /-/calls; PUT /-/faults with rules, one on
+each line. Prints {"ready":true,"port":N} when it is ready. What runs goes
 on running when it ends, and is found again.
 
 Environment:

@@ -73,13 +73,21 @@ export class Network {
   async openPrivate(deployment: Deployment): Promise<void> {
     const { serviceId, environmentId } = deployment;
     const { id, address } = this.#account.instance(serviceId, environmentId);
-    if (deployment.address === address || this.#private.has(id)) return;
     const port = portOf(deployment);
+    const there = this.#private.get(id)?.address();
+    const isOpen = typeof there === "object" && there?.port === port;
+    if (deployment.address === address || isOpen) return;
+    this.closePrivate(id);
     const server = await forward(address, port, () => {
       const active = this.#active(serviceId, environmentId);
       return active && { host: active.address, port };
     });
     this.#private.set(id, server);
+  }
+
+  /** To a container that is to have the service's own address, where nobody needs to lead. */
+  leaveAddress({ serviceId, environmentId }: Deployment): void {
+    this.closePrivate(this.#account.instance(serviceId, environmentId).id);
   }
 
   closePrivate(instanceId: string): void {

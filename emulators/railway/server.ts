@@ -155,7 +155,16 @@ export async function startRailway(options: RailwayOptions): Promise<Railway> {
       );
     } else if (path === "/-/health") send(response, 200, { health: "ok" });
     else if (path === "/-/objects") send(response, 200, liveObjects(store));
-    else if (path === "/-/calls")
+    else if (path === "/-/faults" && request.method === "PUT") {
+      bodyOf(request).then(
+        (lines) => {
+          faults.clear();
+          for (const line of lines.split("\n").filter((text) => text.trim() !== "")) faults.add(line);
+          send(response, 200, {});
+        },
+        (error: unknown) => send(response, 400, { errors: [{ message: String(error) }] }),
+      );
+    } else if (path === "/-/calls")
       send(response, 200, { calls: calls.length, mostAtOnce: most, operations: counts(calls) });
     else send(response, 404, { errors: [{ message: "Not Found" }] });
   });
