@@ -29,7 +29,7 @@ export async function pythonWithPackages(): Promise<string> {
     environment,
     async () => {
       if (existsSync(python)) return;
-      say(`making the Python environment for the tests in ${environment} (once; about 470 MB, half a minute)`);
+      say(`making the Python environment for the tests in ${environment} (once; about 530 MB, a minute)`);
       const unfinished = `${environment}.unfinished`;
       await rm(unfinished, { recursive: true, force: true });
       await run(base.program, ["-m", "venv", unfinished], { cwd: cache });

@@ -1,5 +1,5 @@
 import { keyOf, type Lakehouse, startLakehouse } from "./lakehouse.ts";
-import type { PyIceberg, Snapshot } from "./session.ts";
+import type { Session, Snapshot } from "./session.ts";
 
 // Of two commits to one state of a table the second is refused; PyIceberg tries again when that can be right.
 
@@ -7,7 +7,7 @@ const schema = { type: "struct", fields: [{ id: 1, name: "id", type: "long", req
 const noRetries = { "commit.retry.num-retries": "0" };
 
 let lakehouse: Lakehouse;
-let client: PyIceberg;
+let client: Session;
 
 beforeAll(async () => {
   lakehouse = await startLakehouse();

@@ -1,5 +1,5 @@
 import { keyOf, type Lakehouse, startLakehouse } from "./lakehouse.ts";
-import type { PyIceberg } from "./session.ts";
+import type { Session } from "./session.ts";
 
 // Namespaces and tables are made: at once, and in a transaction together with their first rows.
 
@@ -13,8 +13,8 @@ const schema = {
 };
 
 let lakehouse: Lakehouse;
-let client: PyIceberg;
-let other: PyIceberg;
+let client: Session;
+let other: Session;
 
 beforeAll(async () => {
   lakehouse = await startLakehouse();

@@ -4,7 +4,7 @@ import { startLakekeeper } from "../../../emulators/lakekeeper/server.ts";
 import { pythonWithPackages } from "../../../tools/python.ts";
 import { clientOf, warehouseRequest } from "../../contract/lakekeeper/client.ts";
 import { startWorld, type World } from "../../contract/lakekeeper/world.ts";
-import { PyIceberg } from "./session.ts";
+import { Session } from "./session.ts";
 
 export const bucketName = "lakehouse";
 
@@ -26,7 +26,9 @@ export interface Lakehouse {
   /** The variables that the ml-runner has, and nothing more. */
   environment(vending: Vending, token?: string): Promise<Record<string, string>>;
   /** A process of PyIceberg, with further variables perhaps. It is ended with the lakehouse. */
-  client(vending?: Vending, token?: string, variables?: Record<string, string>): Promise<PyIceberg>;
+  client(vending?: Vending, token?: string, variables?: Record<string, string>): Promise<Session>;
+  /** A process of DuckDB, to which the catalog is attached as `lakehouse`. Ended with the lakehouse. */
+  duckdb(token?: string): Promise<Session>;
   close(): Promise<void>;
 }
 
@@ -51,7 +53,7 @@ export async function startLakehouse(): Promise<Lakehouse> {
 
   const { accessKeyId, secretAccessKey } = world;
   const bucket = new S3Client({ endpoint: world.r2.url, region: "auto", accessKeyId, secretAccessKey });
-  const clients: PyIceberg[] = [];
+  const clients: Session[] = [];
   const environment: Lakehouse["environment"] = async (vending, token) => ({
     LAKEHOUSE_CATALOG_TYPE: "rest",
     LAKEHOUSE_REST_URI: `${server.url}/catalog`,
@@ -60,6 +62,11 @@ export async function startLakehouse(): Promise<Lakehouse> {
     LAKEHOUSE_REST_VENDING: vending,
     ...(vending === "0" && { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey }),
   });
+  const start = (script: string, variables: Record<string, string>): Session => {
+    const client = new Session(python, join(process.cwd(), "tests/e2e/python", script), variables);
+    clients.push(client);
+    return client;
+  };
   return {
     world,
     settings,
@@ -72,10 +79,10 @@ export async function startLakehouse(): Promise<Lakehouse> {
     },
     environment,
     async client(vending = "1", token, variables = {}) {
-      const script = join(process.cwd(), "tests/e2e/python/session.py");
-      const client = new PyIceberg(python, script, { ...(await environment(vending, token)), ...variables });
-      clients.push(client);
-      return client;
+      return start("session.py", { ...(await environment(vending, token)), ...variables });
+    },
+    async duckdb(token) {
+      return start("duckdb_session.py", await environment("1", token));
     },
     async close() {
       await Promise.all(clients.map((client) => client.end()));

@@ -1,5 +1,5 @@
 import { keyOf, type Lakehouse, startLakehouse } from "./lakehouse.ts";
-import type { PyIceberg } from "./session.ts";
+import type { Session } from "./session.ts";
 
 // Tables get other names, go, and come back.
 
@@ -7,8 +7,8 @@ const schema = { type: "struct", fields: [{ id: 1, name: "id", type: "long", req
 const rows = [{ id: 1 }, { id: 2 }];
 
 let lakehouse: Lakehouse;
-let client: PyIceberg;
-let other: PyIceberg;
+let client: Session;
+let other: Session;
 
 beforeAll(async () => {
   lakehouse = await startLakehouse();

@@ -1,5 +1,5 @@
 import { keyOf, type Lakehouse, startLakehouse } from "./lakehouse.ts";
-import type { PyIceberg } from "./session.ts";
+import type { Session } from "./session.ts";
 
 // Rows lie in the files of their partition, readers open no more files than they must, and the partitioning can change.
 
@@ -27,7 +27,7 @@ const ticks: readonly Tick[] = [
 ];
 
 let lakehouse: Lakehouse;
-let client: PyIceberg;
+let client: Session;
 
 beforeAll(async () => {
   lakehouse = await startLakehouse();

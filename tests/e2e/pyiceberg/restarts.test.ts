@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "../../../platforms/local/ports.ts";
 import { keyOf, type Lakehouse, startLakehouse } from "./lakehouse.ts";
-import type { PyIceberg, Snapshot } from "./session.ts";
+import type { Session, Snapshot } from "./session.ts";
 import { expectWholeAppends, schema, type Work, write, type Written } from "./writers.ts";
 
 // The catalog's process is killed and started again while clients write: a server of its own beside the lakehouse's.
@@ -13,7 +13,7 @@ const work: Work = { table: "main.default.interrupted", writers: 3, appends: 5, 
 const { table } = work;
 
 let lakehouse: Lakehouse;
-let client: PyIceberg;
+let client: Session;
 let server: ChildProcess;
 let url: string;
 

@@ -1,5 +1,5 @@
 import { type Lakehouse, startLakehouse, type Vending } from "./lakehouse.ts";
-import type { PyIceberg, Snapshot } from "./session.ts";
+import type { Session, Snapshot } from "./session.ts";
 
 // Rows that are appended, replaced, deleted and upserted, in both format versions and with either kind of key.
 
@@ -59,7 +59,7 @@ beforeAll(async () => {
 afterAll(() => lakehouse.close());
 
 describe.each<Vending>(["1", "0"])("with LAKEHOUSE_REST_VENDING=%s", (vending) => {
-  let client: PyIceberg;
+  let client: Session;
 
   beforeAll(async () => {
     client = await lakehouse.client(vending);

@@ -1,10 +1,10 @@
 import { type Lakehouse, startLakehouse } from "./lakehouse.ts";
-import type { PyIceberg, Snapshot } from "./session.ts";
+import type { Session, Snapshot } from "./session.ts";
 
 // The fields of a table change while it has rows: rows written before are read in the new form.
 
 let lakehouse: Lakehouse;
-let client: PyIceberg;
+let client: Session;
 const table = "main.default.evolving";
 
 beforeAll(async () => {

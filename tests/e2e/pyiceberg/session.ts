@@ -4,8 +4,8 @@ import { createInterface } from "node:readline";
 import { parseJson } from "../../../clients/json.ts";
 import { stringifyJson } from "../../../emulators/lakekeeper/http/json.ts";
 
-/** What PyIceberg raised; the message begins with the class of the exception. */
-export class PyIcebergError extends Error {}
+/** What the client raised; the message begins with the class of the exception. */
+export class ClientError extends Error {}
 
 /** A snapshot as the verbs `history` and `snapshots` describe it; `at` in milliseconds since 1970. */
 export interface Snapshot {
@@ -19,8 +19,8 @@ export interface Snapshot {
 
 type Outcome = { readonly value: unknown } | { readonly error: string; readonly message: string };
 
-/** A process that runs tests/e2e/python/session.py: one client with one catalog object, one call after the other. */
-export class PyIceberg {
+/** A process of Python that does what it is told, one call after the other: session.py or duckdb_session.py. */
+export class Session {
   readonly #process: ChildProcess;
   readonly #answers: AsyncIterator<string, undefined>;
   #errors = "";
@@ -33,9 +33,9 @@ export class PyIceberg {
   }
 
   /**
-   * Calls a function of tests/e2e/python/verbs. Integers beyond 2^53 are bigints both ways.
+   * Calls a function of the script. Integers beyond 2^53 are bigints both ways.
    *
-   * @throws PyIcebergError
+   * @throws ClientError
    */
   do<T = unknown>(verb: string, args: Record<string, unknown> = {}): Promise<T> {
     const answer = this.#last.then(async () => {
@@ -43,7 +43,7 @@ export class PyIceberg {
       const line = (await this.#answers.next()).value;
       if (line === undefined) throw new Error(`The client ended while it was to ${verb}:\n${this.#errors}`);
       const outcome = parseJson(line) as Outcome;
-      if ("error" in outcome) throw new PyIcebergError(`${outcome.error}: ${outcome.message}`);
+      if ("error" in outcome) throw new ClientError(`${outcome.error}: ${outcome.message}`);
       return outcome.value as T;
     });
     this.#last = answer.catch(() => undefined);

@@ -1,5 +1,5 @@
 import { keyOf, type Lakehouse, startLakehouse } from "./lakehouse.ts";
-import type { PyIceberg, Snapshot } from "./session.ts";
+import type { Session, Snapshot } from "./session.ts";
 
 // Time travel, tags, branches, rolling back, and snapshots that expire.
 
@@ -13,7 +13,7 @@ const schema = { type: "struct", fields: [{ id: 1, name: "id", type: "long", req
 const table = "main.default.history";
 
 let lakehouse: Lakehouse;
-let client: PyIceberg;
+let client: Session;
 /** Snapshots after 1, 2, ... 5 appends of one row each. */
 let snapshots: Snapshot[];
 

@@ -1,5 +1,5 @@
 import { type Lakehouse, startLakehouse } from "./lakehouse.ts";
-import type { PyIceberg } from "./session.ts";
+import type { Session } from "./session.ts";
 
 // Who is let in, and how far the keys reach that the catalog hands out.
 
@@ -9,7 +9,7 @@ const seconds = (): number => Math.floor(Date.now() / 1_000);
 const LEEWAY = 60;
 
 let lakehouse: Lakehouse;
-let client: PyIceberg;
+let client: Session;
 
 beforeAll(async () => {
   lakehouse = await startLakehouse();
