@@ -4,23 +4,13 @@ import { Faults, type FailureOf } from "../faults.ts";
 import { openRequestLog, type RequestNotes } from "../requestLog.ts";
 import { callerOf } from "./access.ts";
 import { Account, type Delays } from "./account.ts";
+import { admin, liveObjects, type Call, type LiveObjects } from "./admin.ts";
 import { Deployments } from "./deployments.ts";
-import { notAuthorized } from "./errors.ts";
 import { answer, operationOf, railwaySchema, type GraphqlRequest } from "./graphql.ts";
-import type { Kinds } from "./model.ts";
 import { Network } from "./network.ts";
 import { RateLimit, type RateLimits, type RateLimitState } from "./rateLimit.ts";
 import { Removal, type RemoveData } from "./removal.ts";
-import { deployments as deploymentResolvers } from "./resolvers/deployments.ts";
-import { environments } from "./resolvers/environments.ts";
-import { networking } from "./resolvers/networking.ts";
-import { patches } from "./resolvers/patches.ts";
-import { projects } from "./resolvers/projects.ts";
-import type { Parts, Resolver, RootResolver } from "./resolvers/resolvers.ts";
-import { services } from "./resolvers/services.ts";
-import { tokens as tokenResolvers } from "./resolvers/tokens.ts";
-import { variables } from "./resolvers/variables.ts";
-import { volumes } from "./resolvers/volumes.ts";
+import { resolversOf } from "./resolvers/index.ts";
 import type { Runtime } from "./runtime.ts";
 import { Store } from "./store.ts";
 import { Views } from "./views.ts";
@@ -44,18 +34,6 @@ export interface RailwayOptions {
   /** A file that gets one JSON line for each request. */
   readonly requestLog?: string;
 }
-
-/** A call of the API. */
-export interface Call {
-  /** Its root fields, joined by commas. */
-  readonly operation: string;
-  readonly at: number;
-}
-
-/** Names of what an account holds that is not deleted, by kind. */
-export type LiveObjects = Readonly<
-  Record<keyof Pick<Kinds, "projects" | "services" | "volumes" | "domains" | "tcpProxies">, string[]>
->;
 
 /** A running emulator. */
 export interface Railway {
@@ -130,6 +108,13 @@ export async function startRailway(options: RailwayOptions): Promise<Railway> {
     });
   }
 
+  async function serve(request: IncomingMessage, response: ServerResponse, notes: RequestNotes): Promise<void> {
+    if (request.method === "POST" && request.url?.split("?")[0] === PATH) return graphql(request, response, notes);
+    const parts = { store, faults, calls, mostAtOnce: most };
+    const told = await admin(parts, request, () => bodyOf(request));
+    send(response, told?.status ?? 404, told?.body ?? { errors: [{ message: "Not Found" }] });
+  }
+
   const railway = {
     account,
     faults,
@@ -148,25 +133,9 @@ export async function startRailway(options: RailwayOptions): Promise<Railway> {
   const server = createServer((request, response) => {
     const notes: RequestNotes = {};
     log?.follow(request, response, notes);
-    const path = (request.url ?? "/").split("?")[0];
-    if (request.method === "POST" && path === PATH) {
-      graphql(request, response, notes).catch((error: unknown) =>
-        send(response, 400, { errors: [{ message: String(error) }] }),
-      );
-    } else if (path === "/-/health") send(response, 200, { health: "ok" });
-    else if (path === "/-/objects") send(response, 200, liveObjects(store));
-    else if (path === "/-/faults" && request.method === "PUT") {
-      bodyOf(request).then(
-        (lines) => {
-          faults.clear();
-          for (const line of lines.split("\n").filter((text) => text.trim() !== "")) faults.add(line);
-          send(response, 200, {});
-        },
-        (error: unknown) => send(response, 400, { errors: [{ message: String(error) }] }),
-      );
-    } else if (path === "/-/calls")
-      send(response, 200, { calls: calls.length, mostAtOnce: most, operations: counts(calls) });
-    else send(response, 404, { errors: [{ message: "Not Found" }] });
+    serve(request, response, notes).catch((error: unknown) =>
+      send(response, 400, { errors: [{ message: String(error) }] }),
+    );
   });
   await network.resume();
   deployments.resume();
@@ -192,60 +161,6 @@ export async function startRailway(options: RailwayOptions): Promise<Railway> {
       await log?.close();
     },
   });
-}
-
-/** Root fields as the execution calls them: with their arguments and whoever asks. */
-function resolversOf(parts: Parts): Record<string, RootResolver> {
-  const groups = [
-    tokenResolvers,
-    projects,
-    environments,
-    services,
-    variables,
-    volumes,
-    networking,
-    deploymentResolvers,
-    patches,
-  ];
-  const resolvers = Object.assign({}, ...groups.map((group) => group(parts))) as Record<string, Resolver>;
-  const { store } = parts.account;
-  return Object.fromEntries(
-    Object.entries(resolvers).map(([name, resolve]): [string, RootResolver] => [
-      name,
-      (args, caller) => {
-        if (caller === undefined) throw notAuthorized("UNAUTHENTICATED");
-        return store.atomically(() => resolve(args, caller));
-      },
-    ]),
-  );
-}
-
-function liveObjects(store: Store): LiveObjects {
-  const pending = new Set(
-    store
-      .list("volumeInstances")
-      .filter((one) => one.deletionAt !== null)
-      .map((one) => one.volumeId),
-  );
-  return {
-    projects: store
-      .list("projects")
-      .filter(({ deletionAt }) => deletionAt === null)
-      .map(({ name }) => name),
-    services: store.list("services").map(({ name }) => name),
-    volumes: store
-      .list("volumes")
-      .filter(({ id }) => !pending.has(id))
-      .map(({ name }) => name),
-    domains: store.list("domains").map(({ domain }) => domain),
-    tcpProxies: store.list("tcpProxies").map(({ applicationPort }) => String(applicationPort)),
-  };
-}
-
-function counts(calls: readonly Call[]): Record<string, number> {
-  const found: Record<string, number> = {};
-  for (const { operation } of calls) found[operation] = (found[operation] ?? 0) + 1;
-  return found;
 }
 
 /** How Railway fails: its edge with a page, itself with an error that says nothing, its limits with a time to wait. */
