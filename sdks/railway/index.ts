@@ -5,3 +5,5 @@ export { VariableCollection, type VariableCollectionArgs } from "./variableColle
 export { Volume, type BackupKind, type VolumeArgs } from "./volume.ts";
 export { ServiceDomain, type ServiceDomainArgs } from "./serviceDomain.ts";
 export { Deployment, type DeploymentArgs } from "./deployment.ts";
+export { CustomDomain, type CustomDomainArgs, type DnsRecord } from "./customDomain.ts";
+export { TcpProxy, type TcpProxyArgs } from "./tcpProxy.ts";
