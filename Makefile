@@ -1,7 +1,7 @@
 # `make help` lists the targets. Each one installs what it needs first, and nothing that is there already.
 
 STACK ?= local
-export STACK EMULATED YES FORMAT SHOW_SECRETS ONLY FORCE RUNS SEED
+export STACK EMULATED YES FORMAT SHOW_SECRETS ONLY FORCE RUNS SEED WHAT
 
 # The pinned Node.js runs everything, the engine's own child processes included.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -9,7 +9,7 @@ node := node_modules/.bin/node --disable-warning=ExperimentalWarning
 packages := node_modules/.installed-package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help up down preview refresh config env doctor engine test lint format bench chaos clean
+.PHONY: help up down preview refresh config env doctor engine test lint format bench rotate chaos clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -55,6 +55,9 @@ format: $(packages) ## Format every file
 
 bench: $(packages) ## Measure what the project promises (ONLY=name for one of them)
 	@$(node) tools/bench/bench.ts
+
+rotate: $(packages) ## Renew what lets in, while readers read (WHAT=r2|jwt|tokens)
+	@$(node) tools/rotate.ts
 
 chaos: $(packages) ## Kill `up` at random moments, RUNS times, and see that the next one mends it all (STACK=dev)
 	@$(node) tools/chaos.ts

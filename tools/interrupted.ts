@@ -33,12 +33,21 @@ export async function recover(stack: Stack): Promise<void> {
 
 /**
  * Puts the state of an isolated stack back when the engine was killed while it wrote one: it moves the old one aside
- * first. Only a lock tells this from a stack that was removed.
+ * first, and what it had written by then may be half of the new one. Only a lock tells this from a stack that was removed.
  */
 export async function restoreState(stack: Stack): Promise<void> {
   const [file, aside] = [stateFile(stack), `${stateFile(stack)}.bak`];
   const isKilled = lockHolders(stack).length > 0 && (await liveEngine(stack)) === undefined;
-  if (isKilled && !existsSync(file) && existsSync(aside)) copyFileSync(aside, file);
+  if (isKilled && !isWhole(file) && isWhole(aside)) copyFileSync(aside, file);
+}
+
+function isWhole(file: string): boolean {
+  try {
+    JSON.parse(readFileSync(file, "utf8"));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The pid of an engine that is changing the stack; undefined when there is none. */

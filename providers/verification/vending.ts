@@ -40,7 +40,8 @@ export async function checkVended(table: LoadedTable, validitySeconds: number, c
   return { seen: `for ${location}, ${minutes} minutes more`, found: { s3: new S3Client(access), bucket, key } };
 }
 
-function accessOf(config: Record<string, string>): S3Access {
+/** The keys in the configuration that comes with a table. */
+export function accessOf(config: Record<string, string>): S3Access {
   const value = (name: string) => {
     if (!config[name]) throw new Error(`the storage-credentials have no ${name}`);
     return config[name];

@@ -87,16 +87,24 @@ test("what a killed run was doing is forgotten also when its lock is gone", asyn
   expect((await checkout.mustMake("up")).output).not.toMatch(/killed|interrupted|pending/);
 }, 60_000);
 
-test("a run that was killed while it wrote the state is recovered from", async () => {
-  const file = join(checkout.directory, STATE);
-  renameSync(file, `${file}.bak`);
-  const lock = { pid: 2 ** 30, username: "", hostname: "", timestamp: "2026-01-01T00:00:00Z" };
-  writeFileSync(join(checkout.directory, LOCKS, "0c6f0b2e-0000-4000-8000-000000000000.json"), JSON.stringify(lock));
-  const { output } = await checkout.mustMake("up");
-  expect(output).toContain("An earlier run on the stack local was killed");
-  expect(output).toContain("unchanged");
-  expect(output).not.toContain("created");
-}, 60_000);
+test.each([
+  ["nothing", undefined],
+  ["half of it", '{"version": 3, "checkpoint": {"latest": {"resou'],
+])(
+  "a run that was killed while it wrote the state is recovered from, with %s written",
+  async (_what, written) => {
+    const file = join(checkout.directory, STATE);
+    renameSync(file, `${file}.bak`);
+    if (written !== undefined) writeFileSync(file, written);
+    const lock = { pid: 2 ** 30, username: "", hostname: "", timestamp: "2026-01-01T00:00:00Z" };
+    writeFileSync(join(checkout.directory, LOCKS, "0c6f0b2e-0000-4000-8000-000000000000.json"), JSON.stringify(lock));
+    const { output } = await checkout.mustMake("up");
+    expect(output).toContain("An earlier run on the stack local was killed");
+    expect(output).toContain("unchanged");
+    expect(output).not.toContain("created");
+  },
+  60_000,
+);
 
 test("a refresh does not print the outputs", async () => {
   expect((await checkout.mustMake("refresh")).output).not.toContain("LAKEHOUSE_");

@@ -4,6 +4,7 @@ import type { StorageCredential } from "../storage/credential.ts";
 import type { Database, Queryable } from "./database.ts";
 
 const cacheMilliseconds = 600_000;
+const graceMilliseconds = 10_000;
 
 /** Storage credentials, encrypted in Postgres with the key the server was started with. */
 export class SecretStore {
@@ -27,7 +28,9 @@ export class SecretStore {
 
   async delete(client: Queryable, id: string): Promise<void> {
     await client.query("DELETE FROM secret WHERE secret_id = $1", [id]);
-    this.cache.delete(id);
+    // Whoever began with it may finish: a new credential is stored while others read.
+    const cached = this.cache.get(id);
+    if (cached !== undefined) cached.until = Math.min(cached.until, Date.now() + graceMilliseconds);
   }
 
   /** Throws 500 SecretFetchError when the secret was written under another key. */
