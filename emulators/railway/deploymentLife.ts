@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Account } from "./account.ts";
+import { pause, unlessClosing } from "./closing.ts";
 import type { Deployment, DeploymentEvent, DeploymentStatus } from "./model.ts";
 import { portOf, type Network } from "./network.ts";
 import type { Container, Log, Runtime } from "./runtime.ts";
@@ -122,7 +122,7 @@ export class DeploymentLife {
       deploymentId: `${this.#deployment.id}-pre-deploy`,
       startCommand: preDeployCommand.join(" "),
     });
-    const end = container && (await this.#endOf(container));
+    const end = container && (await unlessClosing(container.finished, this.#parts.closing));
     if (end === undefined || this.#isLost) return false;
     if (end.exitCode !== 0) {
       await this.#fail(step, `pre-deploy command ended with exit code ${end.exitCode}`);
@@ -180,7 +180,7 @@ export class DeploymentLife {
   async #watch(first: Container): Promise<void> {
     const deployment = this.#deployment;
     for (let container: Container | undefined = first; container !== undefined; container = await this.#start()) {
-      const end = await this.#endOf(container);
+      const end = await unlessClosing(container.finished, this.#parts.closing);
       if (end === undefined || this.#isLost || deployment.deploymentStopped) return;
       if (!this.#mayRestart(end.exitCode)) {
         deployment.deploymentStopped = true;
@@ -191,7 +191,7 @@ export class DeploymentLife {
       deployment.restarts += 1;
       deployment.instanceStatus = "RESTARTING";
       this.#save();
-      await this.#pause(this.#parts.account.delays.restart);
+      await pause(this.#parts.account.delays.restart, this.#parts.closing);
       if (this.#isLost) return;
     }
   }
@@ -229,7 +229,7 @@ export class DeploymentLife {
       const status = await (await this.#container)?.probe(path, portOf(this.#deployment));
       if (this.#isLost || this.#deployment.deploymentStopped) return false;
       if (status === 200) return true;
-      await this.#pause(delays.probe);
+      await pause(delays.probe, this.#parts.closing);
     }
     return false;
   }
@@ -239,7 +239,7 @@ export class DeploymentLife {
     const older = this.#parts.before(this.#deployment);
     if (this.#deployment.status === "SUCCESS" && older.some((one) => !isOver(one.#deployment))) {
       const seconds = this.#deployment.settings.overlapSeconds ?? this.#knob("RAILWAY_DEPLOYMENT_OVERLAP_SECONDS") ?? 0;
-      await this.#pause(seconds * this.#parts.account.delays.second);
+      await pause(seconds * this.#parts.account.delays.second, this.#parts.closing);
       if (this.#parts.closing.aborted) return;
     }
     await Promise.all(older.map((one) => one.remove()));
@@ -269,24 +269,6 @@ export class DeploymentLife {
   /** Not this emulator's to go on with: it is being taken away, has failed, or the emulator ends. */
   get #isLost(): boolean {
     return this.#parts.closing.aborted || ["REMOVING", "REMOVED", "FAILED"].includes(this.#deployment.status);
-  }
-
-  /** Undefined when the emulator ends first. */
-  async #endOf(container: Container): Promise<{ exitCode: number } | undefined> {
-    const { closing } = this.#parts;
-    const closed = Promise.withResolvers<undefined>();
-    const onClose = (): void => closed.resolve(undefined);
-    closing.addEventListener("abort", onClose);
-    if (closing.aborted) onClose();
-    try {
-      return await Promise.race([container.finished, closed.promise]);
-    } finally {
-      closing.removeEventListener("abort", onClose);
-    }
-  }
-
-  async #pause(milliseconds: number): Promise<void> {
-    await delay(milliseconds, undefined, { signal: this.#parts.closing }).catch(() => undefined);
   }
 
   #event(step: string): DeploymentEvent {

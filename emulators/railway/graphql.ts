@@ -21,6 +21,13 @@ export interface GraphqlRequest {
   readonly operationName?: string | null;
 }
 
+/** @throws SyntaxError for a body that is no GraphQL request */
+export function readRequest(body: string): GraphqlRequest {
+  const { query, variables, operationName } = { ...(JSON.parse(body) as Partial<GraphqlRequest>) };
+  if (typeof query !== "string") throw new SyntaxError("a request has a query");
+  return { query, variables: variables ?? null, operationName: operationName ?? null };
+}
+
 export interface GraphqlAnswer {
   readonly status: 200 | 400;
   readonly body: { readonly data?: unknown; readonly errors?: readonly object[] };

@@ -32,14 +32,19 @@ export class RateLimit {
     );
   }
 
-  /** Counts a call. The window that is nearest to its end, or past it with `remaining` below 0; undefined without limits. */
+  /**
+   * Counts a call, unless it is one too many.
+   *
+   * @returns the window of which the least is left, with -1 when the call was refused; undefined without limits
+   */
   take(now: number): RateLimitState | undefined {
     for (const window of this.#windows) {
       if (now >= window.end) Object.assign(window, { end: now + window.length, used: 0 });
-      window.used += 1;
     }
+    const isRefused = this.#windows.some(({ used, limit }) => used >= limit);
+    if (!isRefused) for (const window of this.#windows) window.used += 1;
     return this.#windows
-      .map(({ limit, used, end }) => ({ limit, remaining: limit - used, reset: end }))
+      .map(({ limit, used, end }) => ({ limit, remaining: limit - used - (isRefused ? 1 : 0), reset: end }))
       .sort((one, other) => one.remaining - other.remaining)[0];
   }
 }

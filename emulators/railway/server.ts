@@ -6,7 +6,7 @@ import { callerOf } from "./access.ts";
 import { Account, type Delays } from "./account.ts";
 import { admin, liveObjects, type Call, type LiveObjects } from "./admin.ts";
 import { Deployments } from "./deployments.ts";
-import { answer, operationOf, railwaySchema, type GraphqlRequest } from "./graphql.ts";
+import { answer, operationOf, railwaySchema, readRequest } from "./graphql.ts";
 import { Network } from "./network.ts";
 import { RateLimit, type RateLimits, type RateLimitState } from "./rateLimit.ts";
 import { Removal, type RemoveData } from "./removal.ts";
@@ -82,7 +82,7 @@ export async function startRailway(options: RailwayOptions): Promise<Railway> {
   let [now, most] = [0, 0];
 
   async function graphql(request: IncomingMessage, response: ServerResponse, notes: RequestNotes): Promise<void> {
-    const asked = JSON.parse(await bodyOf(request)) as GraphqlRequest;
+    const asked = readRequest(await bodyOf(request));
     const operation = operationOf(asked);
     calls.push({ operation, at: Date.now() });
     most = Math.max(most, (now += 1));

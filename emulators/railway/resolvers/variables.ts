@@ -53,7 +53,10 @@ export const variables: Resolvers = ({ account, deployments }) => {
     ) {
       requireProject(caller, input.projectId, input.environmentId);
       const opened = open(input);
-      if (input.replace === true) for (const name of Object.keys(opened.all)) delete opened.all[name];
+      if (input.replace === true) {
+        for (const name of Object.keys(opened.all)) delete opened.all[name];
+        if (opened.instance !== undefined) opened.instance.sealed = [];
+      }
       Object.assign(opened.all, input.variables);
       keep(opened, input.skipDeploys);
       return true;

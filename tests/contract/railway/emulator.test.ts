@@ -7,7 +7,11 @@ let railway: TestRailway;
 let place: { projectId: string; environmentId: string };
 
 beforeAll(async () => {
-  railway = await startTestRailway({ workspaceToken: "workspace-token" });
+  railway = await startTestRailway({
+    workspaceToken: "workspace-token",
+    // Long enough for a busy machine to see what is not there yet.
+    delays: { visible: 300, backup: 300, restart: 1, volumeDeletion: 300, probe: 5 },
+  });
 });
 afterAll(() => railway.stop());
 beforeEach(async () => {

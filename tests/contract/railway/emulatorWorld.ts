@@ -38,13 +38,15 @@ export function refusal(call: Promise<unknown>): Promise<string> {
   );
 }
 
+const PATIENCE = 30_000;
+
 /** Waits for what a call finds. */
 export async function eventually<T>(find: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
+  for (const end = Date.now() + PATIENCE; Date.now() < end; await delay(5)) {
     const found = await find();
     if (found !== undefined) return found;
-    await delay(5);
   }
+  throw new Error(`not within ${PATIENCE / 1_000} s: ${String(find)}`);
 }
 
 /** A project of its own in an emulator, and what tests do in it. */
