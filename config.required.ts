@@ -21,16 +21,17 @@ const R2_TOKEN =
  * What the stack's platform needs beyond the defaults.
  *
  * @param raw every setting as the engine hands it over; JSON for objects
+ * @param command what sets a setting, such as `pulumi config set --stack dev`
  * @param environment of the process, where Railway's tokens may be
  */
-export function requirements(raw: Raw, environment: NodeJS.ProcessEnv = process.env): Requirement[] {
+export function requirements(raw: Raw, command: string, environment: NodeJS.ProcessEnv = process.env): Requirement[] {
   const needed: Requirement[] = [];
   const need = (setting: string, what: string, where: string, { secret = false, onlyForUp = false } = {}) => {
     const flags = [...(secret ? ["--secret"] : []), ...(setting.includes(".") ? ["--path"] : [])];
     needed.push({
       ...{ setting, what, where, onlyForUp },
       isSet: valueAt(raw, setting) !== undefined,
-      command: ["pulumi config set", ...flags, setting].join(" "),
+      command: [command, ...flags, setting].join(" "),
     });
   };
 

@@ -38,15 +38,21 @@ export function readConfig(raw: Readonly<Record<string, string>> = settings()): 
     throw new UserError(
       `The configuration of this stack has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}; nothing was changed.\n` +
         problems.map((problem) => `  - ${problem}`).join("\n") +
-        `\nSet a value with: pulumi config set <key> <value>   (--path for a field of an object)`,
+        `\nSet a value with: ${configCommand()} <key> <value>   (--path for a field of an object)`,
     );
   }
   return result.data;
 }
 
+/** What sets a setting of this stack: the local one is not in the operator's own Pulumi. */
+function configCommand(): string {
+  const stack = pulumi.getStack();
+  return stack === "local" ? "tools/pulumi config set" : `pulumi config set --stack ${stack}`;
+}
+
 /** What the platform needs and is not there. */
 function missing(raw: Readonly<Record<string, string>>): string[] {
-  return requirements(raw)
+  return requirements(raw, configCommand())
     .filter(({ isSet, onlyForUp }) => !isSet && !onlyForUp)
     .map(({ setting, what, where, command }) => `${setting} is not set: ${what} (${where}). ${command}`);
 }

@@ -90,7 +90,7 @@ async function sqlCatalogUri({ sqlCatalog, platform }: RegistrationArgs): Promis
   const uri = sqlCatalog || (await platform.sampleCatalog?.());
   if (uri !== undefined) return uri;
   throw new UserError(
-    "lakekeeper:sqlCatalog is not set: it must be the SQLAlchemy URI of the SqlCatalog whose tables are to be registered. " +
-      "pulumi config set --secret lakekeeper:sqlCatalog postgresql://...",
+    "lakekeeper:sqlCatalog is not set: it must be the SQLAlchemy URI of the SqlCatalog whose tables are to be registered, " +
+      "such as postgresql://reader:password@host/database (set it with --secret)",
   );
 }

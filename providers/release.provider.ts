@@ -34,8 +34,8 @@ const release: Provider<ReleaseState> = {
         checkFailure(
           `lakekeeper:version cannot go from ${olds.version} back to ${news.version}: Lakekeeper's migrations only go up, and an ` +
             `older release does not know this schema. Keep lakekeeper:version at ${olds.version}; or, once the ` +
-            "database is as it was before (a backup from then restored, or the migration never ran), name that state: " +
-            "pulumi config set lakekeeper:restoredBackup <name>",
+            "database is as it was before (a backup from then restored, or the migration never ran), name that state in " +
+            "lakekeeper:restoredBackup",
         ),
       );
     }

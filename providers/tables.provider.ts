@@ -83,8 +83,8 @@ const provider: Provider<TablesInputs, TablesOutputs> = {
     if (plan.remove.length > MOST_REMOVED && plan.remove.length * 2 > length && !news.allowUnregister) {
       throw new UserError(
         `${plan.remove.length} of ${length} registered tables are not in the SqlCatalog any more. Check that lakekeeper:sqlCatalog ` +
-          "and lakekeeper:sqlCatalogName are right; if these tables are to be unregistered (their files stay): " +
-          "pulumi config set lakekeeper:allowUnregister true",
+          "and lakekeeper:sqlCatalogName are right; if these tables are to be unregistered (their files stay), " +
+          "set lakekeeper:allowUnregister to true",
       );
     }
     const lines = describePlan(plan, olds.registered, news.tables);

@@ -10,13 +10,13 @@ import { checkout, currentStack, stackArguments, type Stack } from "./stack.ts";
 await command(async () => {
   const stack = await currentStack();
   await (stack.isolated ? ready(stack) : requireReachable(stack));
-  const needed = requirements(await settings(stack));
+  const needed = requirements(await settings(stack), `pulumi config set --stack ${stack.name}`);
   const missing = needed.filter(({ isSet }) => !isSet);
   for (const { setting, isSet, what } of needed) {
     process.stdout.write(`${isSet ? "set     " : "MISSING "} ${setting}: ${what}\n`);
   }
   for (const { setting, where, command: set } of missing) {
-    process.stdout.write(`\n${setting}\n  found at: ${where}\n  set with: ${set} --stack ${stack.name}\n`);
+    process.stdout.write(`\n${setting}\n  found at: ${where}\n  set with: ${set}\n`);
   }
   if (missing.length === 0) process.stdout.write(`The stack ${stack.name} has every setting that it needs.\n`);
   else process.exitCode = 1;

@@ -160,7 +160,7 @@ async function findLeftover(client: Railway, workspaceId: string, name: string):
   else if (found[0] !== undefined) {
     throw new UserError(
       `The workspace already has a project "${name}" (${found[0].id}) with services in it, which this stack does not know. It was left alone. ` +
-        `To work in it, adopt it: \`pulumi config set railway:projectId ${found[0].id}\`. Otherwise rename or delete it on railway.com.`,
+        `To work in it, adopt it (adoptId ${found[0].id}; lakekeeper:railway.projectId in this project). Otherwise rename or delete it on railway.com.`,
     );
   }
   return empty;

@@ -88,13 +88,13 @@ describe("on railway", () => {
   test("what is missing is told at once, with the commands to set it", () => {
     const message = problemsOf(railway);
     expect(message).toContain("lakekeeper:r2.accountId is not set");
-    expect(message).toContain("pulumi config set --path lakekeeper:r2.accountId");
-    expect(message).toContain("pulumi config set --secret cloudflare:apiToken");
+    expect(message).toContain("pulumi config set --stack stack --path lakekeeper:r2.accountId");
+    expect(message).toContain("pulumi config set --stack stack --secret cloudflare:apiToken");
   });
 
   test("so are the keys of a token that somebody else has made", () => {
     const message = problemsOf({ ...railway, "lakekeeper:r2": '{"credentials":"provided"}' });
-    expect(message).toContain("pulumi config set --secret --path lakekeeper:r2Credentials.token");
+    expect(message).toContain("pulumi config set --stack stack --secret --path lakekeeper:r2Credentials.token");
     expect(message).not.toContain("cloudflare:apiToken");
   });
 

@@ -25,7 +25,7 @@ test("an older one on the same data is refused, with both ways on", async () => 
   const reason = await refusal(at("0.13.3"), at("0.9.5"));
   expect(reason).toContain("lakekeeper:version cannot go from 0.13.3 back to 0.9.5");
   expect(reason).toContain("Keep lakekeeper:version at 0.13.3");
-  expect(reason).toContain("pulumi config set lakekeeper:restoredBackup <name>");
+  expect(reason).toContain("name that state in lakekeeper:restoredBackup");
 });
 
 test("a backup that allowed one way down does not allow the next", async () => {

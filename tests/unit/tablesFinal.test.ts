@@ -68,7 +68,7 @@ describe("most of the tables gone from the SqlCatalog", () => {
 
   test("is taken for a wrong setting, which is named with the way on", async () => {
     await expect(tables.diff("w", before, inputs({ tables: only(9) }))).rejects.toThrow(
-      /^11 of 20 registered tables are not in the SqlCatalog any more.*lakekeeper:sqlCatalogName.*config set lakekeeper:allowUnregister true$/s,
+      /^11 of 20 registered tables are not in the SqlCatalog any more.*lakekeeper:sqlCatalogName.*set lakekeeper:allowUnregister to true$/s,
     );
   });
 

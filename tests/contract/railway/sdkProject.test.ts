@@ -84,7 +84,7 @@ test("7.3.3 what a killed run has left, an empty project of this name, is taken"
 test("7.3.3 a project of this name with services is somebody's: it is refused, with the way to adopt it", async () => {
   projects.push({ ...live, services: page([{ id: "s" }]) });
   await expect(project.create(inputs)).rejects.toThrow(
-    /already has a project "stack-dev" \(project-1\).*railway:projectId project-1/,
+    /already has a project "stack-dev" \(project-1\).*adoptId project-1/,
   );
   expect(api.operations).not.toContain("projectCreate");
 });
