@@ -1,3 +1,4 @@
+import { isUuid } from "../ids.ts";
 import { isObject, type Json, type JsonObject } from "./json.ts";
 
 export type Path = readonly (string | number)[];
@@ -40,6 +41,13 @@ function mismatch(value: Json, path: Path, expected: string): never {
 
 export const string: Shape<string> = (value, path) =>
   typeof value === "string" ? value : mismatch(value, path, "a string");
+
+/** In lower case. */
+export const uuid: Shape<string> = (value, path) => {
+  const text = string(value, path);
+  if (!isUuid(text)) throw new ShapeError(path, "UUID parsing failed");
+  return text.toLowerCase();
+};
 
 export const boolean: Shape<boolean> = (value, path) =>
   typeof value === "boolean" ? value : mismatch(value, path, "a boolean");

@@ -18,7 +18,10 @@ import type { Id, MetadataBuilder } from "./builder.ts";
 
 /** A 64-bit id: bigint where a number could not hold it. */
 export const id64: Shape<Id> = (value: Json, path: Path) => {
-  if (typeof value === "bigint") return value;
+  if (typeof value === "bigint") {
+    if (BigInt.asIntN(64, value) === value) return value;
+    throw new ShapeError(path, `invalid value: integer \`${value}\`, expected i64`);
+  }
   return i64(value, path);
 };
 

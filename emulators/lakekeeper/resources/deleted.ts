@@ -1,13 +1,12 @@
 import { type Answer, type Call, noContent, ok, type Route } from "../http/call.ts";
 import { CatalogError } from "../http/errors.ts";
 import { nextPage, readPage } from "../http/paging.ts";
-import { boolean, list as listOf, oneOf, string, struct } from "../http/shape.ts";
-import { isUuid } from "../ids.ts";
+import { boolean, list as listOf, oneOf, struct, uuid } from "../http/shape.ts";
 import { violatedConstraint } from "../store/database.ts";
-import { tabularExists } from "../store/tabulars.ts";
+import { tabularExists, type TabularKind } from "../store/tabulars.ts";
 import { deleteTasksOf } from "../store/tasks.ts";
 import { rfc3339 } from "../store/time.ts";
-import { warehouseIdOf } from "./scope.ts";
+import { idOf, warehouseIdOf } from "./scope.ts";
 
 interface Deleted {
   readonly id: string;
@@ -34,7 +33,7 @@ async function list(call: Call): Promise<Answer> {
 }
 
 const undropRequest = struct("UndropTabularsRequest", {
-  targets: listOf(struct("TabularIdentUuid", { id: string, type: oneOf("table", "view", "generic-table") })),
+  targets: listOf(struct("TabularIdentUuid", { id: uuid, type: oneOf("table", "view", "generic-table") })),
 });
 
 /** Takes back soft deletions: all of the request or none. */
@@ -45,7 +44,7 @@ async function undrop(call: Call): Promise<Answer> {
     const restored = await client
       .query(
         "UPDATE tabular SET deleted_at = NULL WHERE warehouse_id = $1 AND tabular_id = ANY($2) AND deleted_at IS NOT NULL",
-        [warehouse, ids.filter(isUuid)],
+        [warehouse, ids],
       )
       .catch((error: unknown) => {
         throw violatedConstraint(error) === undefined ? error : tabularExists("Error undropping tabulars in catalog");
@@ -63,13 +62,13 @@ async function undrop(call: Call): Promise<Answer> {
 
 const protectionRequest = struct("SetProtectionRequest", { protected: boolean });
 
-async function setProtection(call: Call): Promise<Answer> {
+async function setProtection(call: Call, kind: TabularKind): Promise<Answer> {
   const request = call.body(protectionRequest);
-  const id = call.param("tabular");
+  const id = idOf(call, "tabular", `${kind}_id`);
   const { rows } = await call.catalog.database.write.query<{ protected: boolean; updated_at: string }>(
     `UPDATE tabular SET protected = $3, updated_at = clock_timestamp() WHERE warehouse_id = $1 AND tabular_id = $2
      RETURNING protected, ${rfc3339("updated_at")} AS updated_at`,
-    [warehouseIdOf(call), isUuid(id) ? id : null, request.protected],
+    [warehouseIdOf(call), id, request.protected],
   );
   if (rows[0] === undefined)
     throw new CatalogError(404, "NoSuchTabularException", `Tabular with id '${id}' does not exist`);
@@ -81,6 +80,6 @@ const warehouse = "/management/v1/warehouse/:id";
 export const deletedRoutes: readonly Route[] = [
   { method: "GET", path: `${warehouse}/deleted-tabulars`, handle: list },
   { method: "POST", path: `${warehouse}/deleted-tabulars/undrop`, handle: undrop },
-  { method: "POST", path: `${warehouse}/table/:tabular/protection`, handle: setProtection },
-  { method: "POST", path: `${warehouse}/view/:tabular/protection`, handle: setProtection },
+  { method: "POST", path: `${warehouse}/table/:tabular/protection`, handle: (call) => setProtection(call, "table") },
+  { method: "POST", path: `${warehouse}/view/:tabular/protection`, handle: (call) => setProtection(call, "view") },
 ];

@@ -18,7 +18,7 @@ import { rfc3339 } from "../store/time.ts";
 import type { Warehouse } from "../store/warehouses.ts";
 import { dropTabular } from "./drop.ts";
 import { outside } from "./rules.ts";
-import { checkNamespace, splitNamespace, warehouseOf } from "./scope.ts";
+import { checkNamespace, idOf, splitNamespace, warehouseIdOf, warehouseOf } from "./scope.ts";
 
 const managed = ["namespace_id", "location"];
 
@@ -157,17 +157,14 @@ const protectionRequest = struct("SetProtectionRequest", { protected: boolean, r
 
 async function setProtection(call: Call): Promise<Answer> {
   const request = call.body(protectionRequest);
+  const id = idOf(call, "namespaceId", "namespace_id");
   const { rows } = await call.catalog.database.write.query<{ at: string }>(
     `UPDATE namespace SET protected = $3, updated_at = clock_timestamp() WHERE warehouse_id = $1 AND namespace_id = $2
      RETURNING ${rfc3339("updated_at")} AS at`,
-    [call.param("id"), call.param("namespaceId"), request.protected],
+    [warehouseIdOf(call), id, request.protected],
   );
   if (rows[0] === undefined)
-    throw new CatalogError(
-      404,
-      "NoSuchNamespaceException",
-      `Namespace with id '${call.param("namespaceId")}' does not exist`,
-    );
+    throw new CatalogError(404, "NoSuchNamespaceException", `Namespace with id '${id}' does not exist`);
   return ok({ protected: request.protected, updated_at: rows[0].at });
 }
 

@@ -14,14 +14,16 @@ export function warehouseOf(call: Call): Promise<Warehouse> {
   return call.catalog.warehouses.active(prefix.toLowerCase());
 }
 
-/** The id in a management path. */
+/** The id of a warehouse in a management path. */
 export function warehouseIdOf(call: Call): string {
-  const id = call.param("id");
+  return idOf(call, "id", "warehouse_id");
+}
+
+/** An id in a management path; `name` is what the real server calls it. Throws 400 in plain text unless it is a UUID. */
+export function idOf(call: Call, param: string, name: string): string {
+  const id = call.param(param);
   if (!isUuid(id))
-    throw new PlainTextError(
-      400,
-      `Invalid URL: Cannot parse \`warehouse_id\` with value \`${id}\`: UUID parsing failed`,
-    );
+    throw new PlainTextError(400, `Invalid URL: Cannot parse \`${name}\` with value \`${id}\`: UUID parsing failed`);
   return id.toLowerCase();
 }
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
+import { exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, SignJWT } from "jose";
 import { Faults } from "../../../emulators/faults.ts";
 import { startIssuer } from "../../../emulators/issuer/server.ts";
 import { type R2, startR2 } from "../../../emulators/r2/server.ts";
@@ -24,8 +24,8 @@ export interface World {
   settings(database: string): Promise<Record<string, string>>;
   /** Settings that demand tokens. */
   readonly openId: Record<string, string>;
-  /** A JWT; claims override the ordinary ones. */
-  sign(subject: string, claims?: JWTPayload): Promise<string>;
+  /** A JWT; claims override the ordinary ones, and so does the header. */
+  sign(subject: string, claims?: JWTPayload, header?: JWTHeaderParameters): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -76,10 +76,10 @@ export async function startWorld(): Promise<World> {
         LAKEKEEPER_STANDIN__CLOUDFLARE_API: `${r2.url}/client/v4`,
       };
     },
-    sign(subject, claims = {}) {
+    sign(subject, claims = {}, header = { alg: "RS256", kid: "k1", typ: "JWT" }) {
       const ordinary = { iss: server.url, sub: subject, aud: audience, client_id: subject, name: subject };
       return new SignJWT({ ...ordinary, ...claims })
-        .setProtectedHeader({ alg: "RS256", kid: "k1", typ: "JWT" })
+        .setProtectedHeader(header)
         .setIssuedAt()
         .setExpirationTime(claims.exp ?? "10 minutes")
         .sign(privateKey);
