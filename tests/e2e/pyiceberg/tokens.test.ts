@@ -42,8 +42,8 @@ function forged(token: string): string {
 
 test("a token that expires while it is used: refused from then on, rows stay as they were", async () => {
   const table = "main.default.one";
-  const late = await lakehouse.client("1", await lakehouse.world.sign("ml-runner", { exp: seconds() - LEEWAY + 8 }));
-  const deadline = Date.now() + 20_000;
+  const late = await lakehouse.client("1", await lakehouse.world.sign("ml-runner", { exp: seconds() - LEEWAY + 12 }));
+  const deadline = Date.now() + 30_000;
   let appended = 0;
   const appending = async (): Promise<never> => {
     for (; Date.now() < deadline; appended++) await late.do("append", { table, rows: [{ id: 100 + appended }] });
