@@ -10,7 +10,7 @@ import sys
 from datetime import date, datetime
 
 from lakehouse_env import build_catalog
-from verbs import conflicts, evolution, rows, snapshots, tables, views
+from verbs import conflicts, evolution, files, rows, snapshots, tables, views
 
 
 def to_json(value: object) -> str:
@@ -19,8 +19,11 @@ def to_json(value: object) -> str:
     return str(value)
 
 
+MODULES = (tables, rows, files, conflicts, evolution, snapshots, views)
+
+
 def find(verb: str):
-    return next(getattr(module, verb) for module in (tables, rows, conflicts, evolution, snapshots, views) if hasattr(module, verb))
+    return next(getattr(module, verb) for module in MODULES if hasattr(module, verb))
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
-"""Rows in JSON as Arrow takes them: dates, times and decimals come as text."""
+"""Rows in JSON as Arrow takes them: dates, times and decimals come as text, maps as lists of pairs."""
 
+import re
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -11,11 +12,12 @@ READERS = {
     "timestamp": datetime.fromisoformat,
     "timestamptz": datetime.fromisoformat,
     "decimal": Decimal,
+    "map": lambda pairs: [tuple(pair) for pair in pairs],
 }
 
 
 def to_arrow(rows: list[dict], schema: Schema) -> pa.Table:
-    readers = {field.name: READERS.get(str(field.field_type).partition("(")[0]) for field in schema.fields}
+    readers = {field.name: READERS.get(re.match(r"\w+", str(field.field_type))[0]) for field in schema.fields}
 
     def read(name: str, value: object) -> object:
         reader = readers.get(name)
