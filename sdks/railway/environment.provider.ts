@@ -3,7 +3,7 @@ import { UserError } from "../../clients/errors.ts";
 import { waitFor } from "../../clients/retry.ts";
 import { checkInputs, PartialFailure, type Provider } from "../../providers/provider.ts";
 import * as api from "./environment.api.ts";
-import { configure, railway } from "./client/client.ts";
+import { configure, railway, type Railway } from "./client/client.ts";
 import { isRailwayError } from "./client/errors.ts";
 import { makeOnce } from "./client/makeOnce.ts";
 
@@ -30,13 +30,7 @@ const provider: Provider<EnvironmentInputs> = {
 
   async create(inputs) {
     const client = railway();
-    const find = () => api.environmentNamed(client, inputs.projectId, inputs.name);
-    const made = await makeOnce(() => api.createEnvironment(client, inputs), find).catch(async (error: unknown) => {
-      const existing = isRailwayError(error, "conflict") ? await find() : undefined;
-      if (existing === undefined) throw error;
-      console.log(`adopting the environment "${inputs.name}" (${existing.id}), which is there already`);
-      return existing;
-    });
+    const made = await findOrCreate(client, inputs);
     try {
       // It is not there at once for every query.
       await waitFor(
@@ -80,3 +74,20 @@ const provider: Provider<EnvironmentInputs> = {
 };
 
 export default provider;
+
+/** Railway is not known to refuse a name twice, so that it is looked for before, too. */
+async function findOrCreate(client: Railway, inputs: EnvironmentInputs): Promise<api.LiveEnvironment> {
+  const find = () => api.environmentNamed(client, inputs.projectId, inputs.name);
+  const there = await find();
+  if (there !== undefined) return adopted(there);
+  return makeOnce(() => api.createEnvironment(client, inputs), find).catch(async (error: unknown) => {
+    const other = isRailwayError(error, "conflict") ? await find() : undefined;
+    if (other === undefined) throw error;
+    return adopted(other);
+  });
+}
+
+function adopted(live: api.LiveEnvironment): api.LiveEnvironment {
+  console.log(`adopting the environment "${live.name}" (${live.id}), which is there already`);
+  return live;
+}
