@@ -1,7 +1,7 @@
 import { type Client, clientOf } from "./client.ts";
 import { expectSound, readTable } from "./history.ts";
 import { type ServeProcess, serveProcess } from "./serveProcess.ts";
-import { append, inDefault, startTableWorld, type TableWorld } from "./tableWorld.ts";
+import { append, eventually, inDefault, startTableWorld, type TableWorld } from "./tableWorld.ts";
 
 let tables: TableWorld;
 let servers: ServeProcess[];
@@ -75,4 +75,22 @@ test("a table that both create at once is made once", async () => {
     "200",
     "409 AlreadyExistsException",
   ]);
+});
+
+test("a warehouse that is deactivated at one is served by both for as long as they remember it", async () => {
+  const id = await tables.makeWarehouse("remembered");
+  const hasty = await tables.start({ LAKEKEEPER_STANDIN__STATE_CACHE_SECONDS: "4" });
+  const status = async (call: Client): Promise<number> =>
+    (await call("GET", "/catalog/v1/config?warehouse=remembered")).status;
+  const everybody = [...clients, hasty];
+  expect(await Promise.all(everybody.map(status))).toEqual([200, 200, 200]);
+  await clients[0]!("POST", `/management/v1/warehouse/${id}/deactivate`, {});
+  // Two of them for a minute, the third for four seconds.
+  expect(await Promise.all(everybody.map(status))).toEqual([200, 200, 200]);
+  await eventually(async () => (await status(hasty)) === 404);
+  expect(await Promise.all(everybody.map(status))).toEqual([200, 200, 404]);
+  // It works the other way round, too: what was found to be inactive is not looked at again at once.
+  await clients[0]!("POST", `/management/v1/warehouse/${id}/activate`, {});
+  expect(await status(hasty)).toBe(404);
+  await eventually(async () => (await status(hasty)) === 200);
 });
