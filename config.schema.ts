@@ -105,6 +105,12 @@ const railway = z.strictObject({
   replicas: z.int("must be 1 to 50").min(1, "must be 1 to 50").max(50, "must be 1 to 50").default(1),
   postgresImage: text.default("ghcr.io/railwayapp-templates/postgres-ssl:18"),
   issuerImage: text.default("docker.io/library/node:24.9.0-alpine"),
+  customDomain: z
+    .strictObject({
+      domain: text.regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, "must be a domain without a scheme (catalog.example.com)"),
+      zoneId: text,
+    })
+    .optional(),
   backups: z
     .array(z.enum(["DAILY", "WEEKLY", "MONTHLY"], "must be DAILY, WEEKLY or MONTHLY"))
     .default(["DAILY", "WEEKLY"]),

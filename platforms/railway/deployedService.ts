@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import * as railway from "@pulumiverse/railway";
+import { PublicDomain } from "../../components/publicDomain.ts";
 import { after } from "../../providers/after.ts";
 
 /** Where services are put, and how long a deployment there may take. */
@@ -19,6 +20,8 @@ export interface DeployedServiceArgs {
   readonly variables: (publicUri: pulumi.Output<string>) => pulumi.Input<Record<string, pulumi.Input<string>>>;
   /** The port that a public address leads to; without one the service is private. */
   readonly publicPort?: number;
+  /** In place of a domain of Railway's; its zone is at Cloudflare. */
+  readonly customDomain?: { readonly domain: string; readonly zoneId: string } | undefined;
   readonly volume?: Omit<railway.VolumeArgs, "projectId" | "environmentId" | "serviceId">;
   readonly waitFor: railway.DeploymentArgs["waitFor"];
   readonly backupBefore?: railway.DeploymentArgs["backupBefore"];
@@ -48,11 +51,10 @@ export class DeployedService {
 
     // Variables and deployments are made again when they are lost: only what they belong to is protected.
     const replaceable = { ...opts, protect: false };
-    const domain =
+    const uri =
       publicPort === undefined
-        ? undefined
-        : new railway.ServiceDomain(`${name}-domain`, { ...of, targetPort: publicPort }, replaceable);
-    const uri = domain?.domain.apply(uriOf) ?? pulumi.output("");
+        ? pulumi.output("")
+        : this.#address(name, { ...of, targetPort: publicPort }, args, replaceable);
     const variables = new railway.VariableCollection(
       `${name}-variables`,
       { ...of, variables: pulumi.secret(args.variables(uri)) },
@@ -76,6 +78,19 @@ export class DeployedService {
       pulumi.mergeOptions(replaceable, args.deployAfter === undefined ? {} : { dependsOn: args.deployAfter }),
     );
     this.uri = this.once(uri);
+  }
+
+  /** A domain of one's own, or else one of Railway's. */
+  #address(
+    name: string,
+    place: railway.ServiceDomainArgs & { targetPort: number },
+    { customDomain }: DeployedServiceArgs,
+    opts: pulumi.ResourceOptions,
+  ): pulumi.Output<string> {
+    if (customDomain !== undefined) {
+      return new PublicDomain(`${name}-public-domain`, { ...place, ...customDomain }, opts).uri;
+    }
+    return new railway.ServiceDomain(`${name}-domain`, place, opts).domain.apply(uriOf);
   }
 
   /** A value that is there once the service runs. */

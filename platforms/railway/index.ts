@@ -94,7 +94,7 @@ export class RailwayPlatform extends pulumi.ComponentResource implements Platfor
   }
 
   serve(name: string, args: ServiceArgs, opts: pulumi.ResourceOptions): Served {
-    const { replicas, region } = this.#config.railway;
+    const { replicas, region, customDomain } = this.#config.railway;
     const { dependsOn: deployAfter, ...early } = opts;
     const serve = new DeployedService(
       name,
@@ -113,6 +113,7 @@ export class RailwayPlatform extends pulumi.ComponentResource implements Platfor
           ...(region !== undefined && { region }),
         },
         publicPort: PORT,
+        customDomain,
         deployAfter,
         variables: (uri) =>
           pulumi.output(args.environment).apply((environment) => ({

@@ -7,3 +7,4 @@ export { ServiceDomain, type ServiceDomainArgs } from "./serviceDomain.ts";
 export { Deployment, type DeploymentArgs } from "./deployment.ts";
 export { CustomDomain, type CustomDomainArgs, type DnsRecord } from "./customDomain.ts";
 export { TcpProxy, type TcpProxyArgs } from "./tcpProxy.ts";
+export { CustomDomainVerification, type CustomDomainVerificationArgs } from "./customDomainVerification.ts";

@@ -24,6 +24,11 @@ const OUTPUTS: Readonly<Record<string, Record<string, unknown>>> = {
   VariableCollection: { version: "v1" },
   Volume: { volumeInstanceId: "volume-instance" },
   ServiceDomain: { domain: "web.up.railway.app" },
+  CustomDomain: {
+    dnsRecords: [{ type: "CNAME", name: "catalog.example.com", value: "abc.up.railway.app" }],
+    verificationHost: "_railway-verify.catalog.example.com",
+    verificationToken: "railway-verify=abc",
+  },
   Deployment: { deploymentId: "deployment" },
   Tables: { registered: { "main.default.t000": "s3://lakehouse/t000/metadata/1.metadata.json" } },
   PostgresCluster: { systemIdentifier: "7411" },
