@@ -101,7 +101,19 @@ export async function latestDeployments(
   return found?.deployments.edges.map(({ node }) => node);
 }
 
-/** Deploys a service as it is now and gives the deployment's id. After an open outcome, one made since is it. */
+/** The deployment that has taken the place of one that Railway removes or has removed; undefined when none has. */
+export async function successorOf(
+  client: Railway,
+  live: LiveDeployment,
+  place: DeploymentPlace,
+  what: string,
+): Promise<LiveDeployment | undefined> {
+  if (!["REMOVED", "REMOVING"].includes(live.status)) return undefined;
+  const [latest] = (await latestDeployments(client, place, what)) ?? [];
+  return latest !== undefined && latest.createdAt > live.createdAt ? latest : undefined;
+}
+
+/** Deploys a service as it is now and gives the deployment's id. After an open outcome, one that was not there before is it. */
 export async function startDeployment(client: Railway, place: DeploymentPlace, what: string): Promise<string> {
   const { serviceId, environmentId } = place;
   const known = new Set((await latestDeployments(client, place, what))?.map(({ id }) => id));
@@ -113,8 +125,8 @@ export async function startDeployment(client: Railway, place: DeploymentPlace, w
   );
 }
 
-/** Why a deployment has failed: the step and error that Railway names, and the end of its log; the service's secrets are the caller's to redact. */
-export async function failureOf(
+/** The errors that Railway names and the end of the log; the service's secrets are the caller's to redact. */
+export async function readStory(
   client: Railway,
   id: string,
   what: string,
@@ -126,11 +138,15 @@ export async function failureOf(
   return { errors, log: found.deploymentLogs.map(({ message }) => message) };
 }
 
-/** Every value that the service was given, references replaced. */
-export async function renderedVariables(client: Railway, place: DeploymentPlace, what: string): Promise<string[]> {
+/** What the service is given, by name, references replaced. Sealed variables never come back. */
+export async function renderedVariables(
+  client: Railway,
+  place: DeploymentPlace,
+  what: string,
+): Promise<Record<string, string>> {
   const { projectId, environmentId, serviceId } = place;
   const found = await client.query(variables, { projectId, environmentId, serviceId }, { of: `variables of ${what}` });
-  return Object.values(found.variables);
+  return found.variables;
 }
 
 /** Makes a backup of a volume and waits until it is done. */

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { UserError } from "../../clients/errors.ts";
-import { redact } from "../../clients/redact.ts";
 import { waitFor } from "../../clients/retry.ts";
 import { checkInputs, hasUnknown, PartialFailure, type Provider } from "../../providers/provider.ts";
 import { sameValue } from "../../providers/sameValue.ts";
 import { configure, railway, type Railway } from "./client/client.ts";
 import { environmentState } from "./client/environment.ts";
 import * as api from "./deployment.api.ts";
+import { explain } from "./deployment.explain.ts";
 import { describe, outcomeOf } from "./deployment.outcome.ts";
+import { text } from "./inputs.schema.ts";
 
 export interface DeploymentInputs extends api.DeploymentPlace {
   triggers?: Record<string, string>;
@@ -23,7 +24,6 @@ export interface DeploymentOutputs extends DeploymentInputs {
   url?: string;
 }
 
-const text = z.string({ error: "must be a text" }).min(1, { error: "must not be empty" });
 const schema = z.object({
   projectId: text,
   environmentId: text,
@@ -39,8 +39,11 @@ const schema = z.object({
 });
 
 const TIMEOUT_SECONDS = 1_200;
-/** In the state of one that has failed: the next run deploys again, whatever has changed. */
-const AGAIN = "";
+
+/** Statuses in the state that are not Railway's: each has the next run do something, whatever else has changed. */
+const OPEN = "open"; // Still under way when the waiting ended: it is waited for again.
+const FAILED = "failed"; // Deployed again, without another backup: there is one of before the first try.
+const LOST = "lost"; // It ran once and does not any more.
 
 const provider: Provider<DeploymentInputs, DeploymentOutputs> = {
   configure,
@@ -53,37 +56,37 @@ const provider: Provider<DeploymentInputs, DeploymentOutputs> = {
     const replaces = (["environmentId", "serviceId"] as const).filter((name) => olds[name] !== news[name]);
     // The rest only says how to wait for the next one.
     const changes =
-      replaces.length > 0 ||
-      olds.deploymentId === AGAIN ||
-      hasUnknown(news.triggers) ||
-      !sameValue(olds.triggers, news.triggers);
+      replaces.length > 0 || isUnsettled(olds) || hasUnknown(news.triggers) || !sameValue(olds.triggers, news.triggers);
     return { changes, replaces };
   },
 
   async create(inputs) {
     const client = railway();
     const id = `${inputs.serviceId}:${inputs.environmentId}`;
-    const deploymentId = await deployed(client, inputs);
-    return { id, outs: await awaited(client, id, deploymentId, inputs) };
+    return { id, outs: await awaited(client, id, await deployed(client, inputs), inputs) };
   },
 
   async read(id, props) {
-    const client = railway();
-    const state = await environmentState(client, props);
+    const state = await environmentState(railway(), props);
     const instance = state?.instances.find(({ serviceId }) => serviceId === props.serviceId);
     if (instance === undefined) return {};
+    if (isUnsettled(props)) return { id, props };
     const live = instance.latestDeployment;
     // Railway deploys by itself too, when it moves hosts: the latest one is it, whoever made it.
-    if (live == null) return { id, props: { ...props, deploymentId: AGAIN, status: "none" } };
-    return { id, props: { ...props, ...seen(live), ...(isLost(live, props) && { deploymentId: AGAIN }) } };
+    if (live == null) return { id, props: { ...props, status: LOST } };
+    return { id, props: { ...props, ...seen(live), ...(isLost(live, props) && { status: LOST }) } };
   },
 
   async update(id, olds, news) {
     const client = railway();
-    if (olds.deploymentId !== AGAIN && sameValue(olds.triggers, news.triggers)) {
-      return { outs: { ...olds, ...news } };
+    if (sameValue(olds.triggers, news.triggers)) {
+      const { deploymentId, status, url } = olds;
+      if (!isUnsettled(olds)) return { outs: { ...news, deploymentId, status, ...(url !== undefined && { url }) } };
+      if (status === OPEN && (await mayStillSucceed(client, deploymentId, news))) {
+        return { outs: await awaited(client, id, deploymentId, news) };
+      }
     }
-    if (news.backupBefore !== undefined && olds.deploymentId !== AGAIN) {
+    if (news.backupBefore !== undefined && olds.status !== FAILED) {
       const { volumeInstanceId, name } = news.backupBefore;
       await api.backUp(client, volumeInstanceId, name);
     }
@@ -96,37 +99,50 @@ const provider: Provider<DeploymentInputs, DeploymentOutputs> = {
 
 export default provider;
 
+function isUnsettled({ status }: DeploymentOutputs): boolean {
+  return [OPEN, FAILED, LOST].includes(status);
+}
+
 async function deployed(client: Railway, inputs: DeploymentInputs): Promise<string> {
   return api.startDeployment(client, inputs, nameOf(inputs));
 }
 
-/** Waits for a deployment. One that fails stays in state, so that the next run makes another one. */
+async function mayStillSucceed(client: Railway, deploymentId: string, inputs: DeploymentInputs): Promise<boolean> {
+  const live = await api.readDeployment(client, deploymentId, nameOf(inputs));
+  return live !== undefined && outcomeOf(live, inputs.waitFor) !== "failed";
+}
+
+/** Waits for a deployment. The state says what the next run has to do when it fails, or when the waiting does. */
 async function awaited(
   client: Railway,
   id: string,
   deploymentId: string,
   inputs: DeploymentInputs,
 ): Promise<DeploymentOutputs> {
-  const what = nameOf(inputs);
-  try {
-    const live = await untilOver(client, deploymentId, inputs);
-    if (outcomeOf(live, inputs.waitFor) === "done") return { ...inputs, ...seen(live) };
-    throw new UserError(await explained(client, live, inputs));
-  } catch (error) {
+  const live = await untilOver(client, deploymentId, inputs).catch((error: unknown) => {
     if (!(error instanceof Error)) throw error;
-    const outs = { ...inputs, deploymentId: AGAIN, status: "failed" };
-    throw new PartialFailure(id, outs, [`${what}: ${error.message}`]);
-  }
+    throw new PartialFailure(id, { ...inputs, deploymentId, status: OPEN }, [`${nameOf(inputs)}: ${error.message}`]);
+  });
+  if (outcomeOf(live, inputs.waitFor) === "done") return { ...inputs, ...seen(live) };
+  const reason = await explained(client, live, inputs);
+  throw new PartialFailure(id, { ...inputs, ...seen(live), status: FAILED }, [`${nameOf(inputs)}: ${reason}`]);
 }
 
 async function untilOver(client: Railway, deploymentId: string, inputs: DeploymentInputs): Promise<api.LiveDeployment> {
   const { waitFor: goal, timeoutSeconds = TIMEOUT_SECONDS } = inputs;
   const what = nameOf(inputs);
+  let current = deploymentId;
   let isSecondLook = false;
   return waitFor(
     async () => {
-      const live = await api.readDeployment(client, deploymentId, what);
-      if (live === undefined) throw new UserError(`its deployment ${deploymentId} is gone. Run the command again.`);
+      const live = await api.readDeployment(client, current, what);
+      if (live === undefined) throw new UserError(`its deployment ${current} is gone. Run the command again.`);
+      // One that another one has taken the place of says nothing about the service any more.
+      const next = await api.successorOf(client, live, inputs, what);
+      if (next !== undefined) {
+        current = next.id;
+        return { waiting: `deployment ${next.id} has taken the place of ${live.id}` };
+      }
       if (outcomeOf(live, goal) === "pending") return { waiting: describe(live) };
       // A job that has just stopped may still turn out to have crashed.
       if (goal === "completed" && live.status === "SUCCESS" && !isSecondLook) {
@@ -140,28 +156,22 @@ async function untilOver(client: Railway, deploymentId: string, inputs: Deployme
       deadlineSeconds: timeoutSeconds,
       everyMilliseconds: 1_500,
       remedy:
-        "Look at its deployment on railway.com; a longer time can be given (lakekeeper:railway.deployTimeoutSeconds).",
+        "Look at its deployment on railway.com; the next run goes on waiting for it. " +
+        "A longer time can be given (lakekeeper:railway.deployTimeoutSeconds).",
     },
   );
 }
 
-/** What Railway says of a failed deployment, and the end of its log, without the values of the service's variables. */
+/** What Railway says of a failed deployment. The log is told only where what must not be seen in it is known. */
 async function explained(client: Railway, live: api.LiveDeployment, inputs: DeploymentInputs): Promise<string> {
   const what = nameOf(inputs);
-  const { errors, log } = await api.failureOf(client, live.id, what);
-  const secrets = await api.renderedVariables(client, inputs, what);
-  const lines = [
-    `its deployment ${live.id} is ${describe(live)}.`,
-    ...errors,
-    ...(log.length === 0 ? [] : ["Its log ends with:", ...log.map((line) => `  ${line}`)]),
-    "What ran before goes on running. Mend the cause, then run the command again.",
-  ];
-  return redact(lines.join("\n"), secrets.filter(isSecret));
-}
-
-/** Short values and those that are everywhere would make the log unreadable. */
-function isSecret(value: string): boolean {
-  return value.length >= 8 && !/^[\d.]+$|^https?:\/\/[^@]*$|^\/[\w/.-]*$/.test(value);
+  try {
+    const variables = await api.renderedVariables(client, inputs, what);
+    return explain(live, { ...(await api.readStory(client, live.id, what)), variables });
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return `${explain(live, { errors: [], log: [], variables: {} })} Its log is on railway.com: ${error.message}`;
+  }
 }
 
 function seen({ id, status, url }: { id: string; status: string; url?: string | null | undefined }): {

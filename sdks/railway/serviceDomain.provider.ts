@@ -1,6 +1,9 @@
 import { z } from "zod";
+import { UserError } from "../../clients/errors.ts";
+import { waitFor } from "../../clients/retry.ts";
 import { checkInputs, hasUnknown, PartialFailure, type Provider } from "../../providers/provider.ts";
 import { configure, railway, type Railway } from "./client/client.ts";
+import { port, text } from "./inputs.schema.ts";
 import * as api from "./serviceDomain.api.ts";
 
 export interface ServiceDomainInputs extends api.DomainPlace {
@@ -12,16 +15,11 @@ export interface ServiceDomainOutputs extends ServiceDomainInputs {
   domain: string;
 }
 
-const text = z.string({ error: "must be a text" }).min(1, { error: "must not be empty" });
 const schema = z.object({
   projectId: text,
   environmentId: text,
   serviceId: text,
-  targetPort: z
-    .int({ error: "must be a port, 1 to 65535" })
-    .min(1, { error: "must be a port, 1 to 65535" })
-    .max(65_535, { error: "must be a port, 1 to 65535" })
-    .optional(),
+  targetPort: port.optional(),
   subdomain: z
     .string({ error: "must be a text" })
     .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, { error: "must be a label of a-z, 0-9 and - (lakekeeper-prod)" })
@@ -48,6 +46,7 @@ const provider: Provider<ServiceDomainInputs, ServiceDomainOutputs> = {
   async create(inputs) {
     const client = railway();
     const [there] = (await api.listDomains(client, inputs)) ?? [];
+    if (there !== undefined) console.log(`adopting the domain ${there.domain}, which the service has already`);
     const live = there ?? (await api.createDomain(client, inputs, inputs.targetPort));
     return { id: live.id, outs: await converge(client, live, inputs) };
   },
@@ -57,10 +56,15 @@ const provider: Provider<ServiceDomainInputs, ServiceDomainOutputs> = {
     return live === undefined ? {} : { id, props: observed(props, live) };
   },
 
-  async update(id, _olds, news) {
+  async update(id, olds, news) {
     const client = railway();
     const live = (await api.listDomains(client, news))?.find((one) => one.id === id);
-    return { outs: await converge(client, live ?? (await api.createDomain(client, news, news.targetPort)), news) };
+    if (live === undefined) {
+      throw new UserError(
+        `The domain ${olds.domain} (${id}) is gone, so it cannot be changed. Run \`pulumi up --refresh\`, which makes a new one.`,
+      );
+    }
+    return { outs: await converge(client, live, news) };
   },
 
   async delete(id, props) {
@@ -70,7 +74,7 @@ const provider: Provider<ServiceDomainInputs, ServiceDomainOutputs> = {
 
 export default provider;
 
-/** Brings a domain to its port and name; a failure keeps the one that there is. */
+/** Waits until Railway serves a domain and brings it to its port and name; a failure keeps the one that there is. */
 async function converge(
   client: Railway,
   live: api.LiveDomain,
@@ -78,15 +82,32 @@ async function converge(
 ): Promise<ServiceDomainOutputs> {
   const { targetPort, subdomain } = inputs;
   const wanted = subdomain === undefined ? live.domain : `${subdomain}.${live.suffix ?? suffixOf(live.domain)}`;
-  if (wanted === live.domain && (live.targetPort ?? undefined) === targetPort)
-    return { ...inputs, domain: live.domain };
   try {
-    await api.updateDomain(client, inputs, { id: live.id, domain: wanted, targetPort });
+    await awaitActive(client, live, inputs);
+    if (wanted !== live.domain || (live.targetPort ?? undefined) !== targetPort) {
+      await api.updateDomain(client, inputs, { id: live.id, domain: wanted, targetPort });
+    }
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     throw new PartialFailure(live.id, observed(inputs, live), [error.message]);
   }
   return { ...inputs, domain: wanted };
+}
+
+async function awaitActive(client: Railway, live: api.LiveDomain, inputs: ServiceDomainInputs): Promise<void> {
+  let status = live.syncStatus;
+  await waitFor(
+    async () => {
+      if (status === "ACTIVE") return { value: true };
+      status = (await api.listDomains(client, inputs))?.find(({ id }) => id === live.id)?.syncStatus ?? status;
+      return status === "ACTIVE" ? { value: true } : { waiting: `it is ${status}` };
+    },
+    {
+      what: `the domain ${live.domain} to be active`,
+      deadlineSeconds: 60,
+      remedy: "Running the command again continues from here.",
+    },
+  );
 }
 
 /** The inputs with the port and the name that the domain has. */

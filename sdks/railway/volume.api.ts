@@ -61,8 +61,13 @@ async function volumes(client: Railway, place: VolumePlace, fresh: boolean): Pro
   return (state?.volumes ?? []).filter((volume) => !isGone(volume));
 }
 
-export async function findVolume(client: Railway, place: VolumePlace, id: string): Promise<VolumeInstance | undefined> {
-  return (await volumes(client, place, false)).find(({ volumeId }) => volumeId === id);
+export async function findVolume(
+  client: Railway,
+  place: VolumePlace,
+  id: string,
+  { fresh = false }: { /** Never what was read before. */ fresh?: boolean } = {},
+): Promise<VolumeInstance | undefined> {
+  return (await volumes(client, place, fresh)).find(({ volumeId }) => volumeId === id);
 }
 
 /** The volume that a service has, if any. */
@@ -91,7 +96,7 @@ export async function createVolume(
 export async function untilReady(client: Railway, place: VolumePlace, id: string): Promise<VolumeInstance> {
   return waitFor(
     async () => {
-      const found = (await volumes(client, place, true)).find(({ volumeId }) => volumeId === id);
+      const found = await findVolume(client, place, id, { fresh: true });
       if (found === undefined) return { waiting: "Railway does not show it yet" };
       return found.state == null || found.state === "READY" ? { value: found } : { waiting: `it is ${found.state}` };
     },
