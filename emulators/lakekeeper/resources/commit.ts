@@ -17,9 +17,10 @@ import { findTabular, insertTabular, noSuchTabular, setTabularMetadata, type Tab
 import type { Warehouse } from "../store/warehouses.ts";
 import { entityTag } from "./access.ts";
 import { newTableLocation } from "./create.ts";
+import { change, once } from "./once.ts";
 import { requireInside, requireSupported } from "./rules.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
-import { loadResult } from "./tables.ts";
+import { committedBefore, loadResult } from "./tables.ts";
 
 const identifier = struct("TableIdent", { namespace: list(string), name: string });
 const commitRequest = struct("CommitTableRequest", {
@@ -111,12 +112,12 @@ async function commitOne(session: Session, target: Target, request: CommitReques
 }
 
 async function commitAll(call: Call, changes: readonly (CommitRequest & Target)[]): Promise<Committed[]> {
-  const { database, secrets } = call.catalog;
+  const { secrets } = call.catalog;
   const warehouse = await warehouseOf(call);
   const storage = s3Client(warehouse.profile, longLivedKeys(await secrets.read(warehouse.secretId)));
-  const committed = await database.transaction(async (client) => {
+  const committed = await change(call, warehouse, async (client) => {
     const results: Committed[] = [];
-    for (const change of changes) results.push(await commitOne({ client, warehouse, storage }, change, change));
+    for (const each of changes) results.push(await commitOne({ client, warehouse, storage }, each, each));
     return results;
   });
   const expired = committed.flatMap((result) => result.expired);
@@ -137,16 +138,16 @@ const transactionRequest = struct("CommitTransactionRequest", { "table-changes":
 
 /** Several tables at once: all of the changes or none. */
 async function commitTransaction(call: Call): Promise<Answer> {
-  const changes = call.body(transactionRequest)["table-changes"].map((change) => {
-    if (change.identifier === null)
+  const changes = call.body(transactionRequest)["table-changes"].map((wanted) => {
+    if (wanted.identifier === null)
       throw new CatalogError(
         400,
         "TableIdentifierRequiredForCommitTransaction",
         "Table identifier is required for each change in the CommitTransactionRequest",
       );
-    return { ...change, ...change.identifier };
+    return { ...wanted, ...wanted.identifier };
   });
-  const key = (change: Target): string => namespaceKey([...change.namespace, change.name]);
+  const key = ({ namespace, name }: Target): string => namespaceKey([...namespace, name]);
   if (new Set(changes.map(key)).size < changes.length)
     throw new CatalogError(
       400,
@@ -162,6 +163,10 @@ async function commitTransaction(call: Call): Promise<Answer> {
 }
 
 export const commitRoutes: readonly Route[] = [
-  { method: "POST", path: "/catalog/v1/:prefix/namespaces/:namespace/tables/:tabular", handle: commitTable },
-  { method: "POST", path: "/catalog/v1/:prefix/transactions/commit", handle: commitTransaction },
+  {
+    method: "POST",
+    path: "/catalog/v1/:prefix/namespaces/:namespace/tables/:tabular",
+    handle: once(commitTable, committedBefore),
+  },
+  { method: "POST", path: "/catalog/v1/:prefix/transactions/commit", handle: once(commitTransaction, () => noContent) },
 ];

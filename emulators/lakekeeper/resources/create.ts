@@ -1,3 +1,4 @@
+import type pg from "pg";
 import { type Answer, type Call, ok, type Route } from "../http/call.ts";
 import { CatalogError } from "../http/errors.ts";
 import { stringifyJson } from "../http/json.ts";
@@ -11,9 +12,10 @@ import { getNamespace, type Namespace } from "../store/namespaces.ts";
 import { findTabular, insertTabular, tabularExists } from "../store/tabulars.ts";
 import type { Warehouse } from "../store/warehouses.ts";
 import { entityTag, readDelegation, tableAccess, tablePath } from "./access.ts";
+import { change, once } from "./once.ts";
 import { requireInside, requireSupported } from "./rules.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
-import { loadResult } from "./tables.ts";
+import { loadResult, madeBefore } from "./tables.ts";
 
 const createRequest = struct("CreateTableRequest", {
   name: string,
@@ -62,7 +64,10 @@ async function create(call: Call): Promise<Answer> {
     metadata: stringifyJson(metadata),
   };
   const delegation = readDelegation(call.header("x-iceberg-access-delegation"));
-  const access = await database.transaction(async (client) => {
+  // A staged creation leaves nothing behind that a repetition could find.
+  const inTransaction = <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
+    staged ? database.transaction(work) : change(call, warehouse, work);
+  const access = await inTransaction(async (client) => {
     if (staged) {
       const taken = await findTabular(client, "table", warehouse.id, name, request.name);
       if (taken !== undefined) throw tabularExists();
@@ -85,5 +90,5 @@ async function create(call: Call): Promise<Answer> {
 }
 
 export const createRoutes: readonly Route[] = [
-  { method: "POST", path: "/catalog/v1/:prefix/namespaces/:namespace/tables", handle: create },
+  { method: "POST", path: "/catalog/v1/:prefix/namespaces/:namespace/tables", handle: once(create, madeBefore) },
 ];

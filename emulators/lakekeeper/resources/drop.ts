@@ -4,6 +4,7 @@ import type { Queryable } from "../store/database.ts";
 import { deleteTabular, getTabular, softDeleteTabular, type TabularKind } from "../store/tabulars.ts";
 import { deleteTasksOf, insertTask } from "../store/tasks.ts";
 import type { Warehouse } from "../store/warehouses.ts";
+import { change, once } from "./once.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
 
 /** Removes a tabular at once, or after the warehouse's grace period; with `purge` its files are deleted then too. */
@@ -27,12 +28,12 @@ export async function dropTabular(
 
 /** DELETE of a table or view. Beware: `purgeRequested` is true unless the request says otherwise. */
 async function drop(call: Call, kind: TabularKind): Promise<Answer> {
-  const { database, tasks } = call.catalog;
+  const { tasks } = call.catalog;
   const namespace = splitNamespace(call.param("namespace"));
   const purge = call.flag("purgeRequested", true);
   const force = call.flag("force", false);
   const warehouse = await warehouseOf(call);
-  await database.transaction(async (client) => {
+  await change(call, warehouse, async (client) => {
     const tabular = await getTabular(client, kind, warehouse.id, namespace, call.param("tabular"), true);
     if (tabular.protected && !force)
       throw new CatalogError(
@@ -54,6 +55,20 @@ async function drop(call: Call, kind: TabularKind): Promise<Answer> {
 const namespace = "/catalog/v1/:prefix/namespaces/:namespace";
 
 export const dropRoutes: readonly Route[] = [
-  { method: "DELETE", path: `${namespace}/tables/:tabular`, handle: (call) => drop(call, "table") },
-  { method: "DELETE", path: `${namespace}/views/:tabular`, handle: (call) => drop(call, "view") },
+  {
+    method: "DELETE",
+    path: `${namespace}/tables/:tabular`,
+    handle: once(
+      (call) => drop(call, "table"),
+      () => noContent,
+    ),
+  },
+  {
+    method: "DELETE",
+    path: `${namespace}/views/:tabular`,
+    handle: once(
+      (call) => drop(call, "view"),
+      () => noContent,
+    ),
+  },
 ];

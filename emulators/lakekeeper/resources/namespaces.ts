@@ -5,6 +5,7 @@ import { boolean, list as listOf, mapOf, maybe, optional, string, struct } from 
 import { isBelow } from "../storage/location.ts";
 import { baseLocation } from "../storage/profile.ts";
 import {
+  changeNamespaceProperties,
   deleteNamespaces,
   getNamespace,
   insertNamespace,
@@ -12,11 +13,11 @@ import {
   type Namespace,
   namespaceContent,
   namespaceTree,
-  setNamespaceProperties,
 } from "../store/namespaces.ts";
 import { rfc3339 } from "../store/time.ts";
 import type { Warehouse } from "../store/warehouses.ts";
 import { dropTabular } from "./drop.ts";
+import { change, once } from "./once.ts";
 import { outside } from "./rules.ts";
 import { checkNamespace, idOf, splitNamespace, warehouseIdOf, warehouseOf } from "./scope.ts";
 
@@ -44,7 +45,7 @@ const createRequest = struct("CreateNamespaceRequest", {
 });
 
 async function create(call: Call): Promise<Answer> {
-  const { settings, database } = call.catalog;
+  const { settings } = call.catalog;
   const { namespace: name, properties } = call.body(createRequest);
   // Seen with Lakekeeper 0.13.3: it does not expect this and crashes in the middle of the request.
   if (name.length === 0) throw new PlainTextError(500, "Service panicked");
@@ -55,11 +56,17 @@ async function create(call: Call): Promise<Answer> {
     throw new CatalogError(400, "ReservedNamespace", "Namespace is reserved for internal use.");
   const warehouse = await warehouseOf(call);
   const checked = checkProperties(warehouse, properties ?? {});
-  const created = await database.transaction(async (client) => {
+  const created = await change(call, warehouse, async (client) => {
     if (name.length > 1) await getNamespace(client, warehouse.id, name.slice(0, -1));
     return insertNamespace(client, warehouse.id, name, checked);
   });
   return ok(show(warehouse, created));
+}
+
+async function createdBefore(call: Call): Promise<Answer> {
+  const warehouse = await warehouseOf(call);
+  const name = call.body(createRequest).namespace;
+  return ok(show(warehouse, await getNamespace(call.catalog.database.read, warehouse.id, name)));
 }
 
 async function list(call: Call): Promise<Answer> {
@@ -109,10 +116,9 @@ async function updateProperties(call: Call): Promise<Answer> {
   const fixed = [...removals, ...Object.keys(updates)].find((key) => managed.includes(key));
   if (fixed !== undefined)
     throw new CatalogError(400, "InvalidNamespaceProperty", `Namespace property '${fixed}' cannot be changed.`);
-  const { namespace } = await find(call);
+  const { warehouse, namespace } = await find(call);
   const missing = removals.filter((key) => !(key in namespace.properties));
-  const kept = Object.entries(namespace.properties).filter(([key]) => !removals.includes(key));
-  await setNamespaceProperties(call.catalog.database.write, namespace.id, { ...Object.fromEntries(kept), ...updates });
+  await change(call, warehouse, (client) => changeNamespaceProperties(client, namespace.id, removals, updates));
   return ok({
     updated: Object.keys(updates),
     removed: removals.filter((key) => key in namespace.properties),
@@ -120,15 +126,21 @@ async function updateProperties(call: Call): Promise<Answer> {
   });
 }
 
+/** What was removed cannot be told any more: all that was to be removed is gone. */
+function propertiesUpdatedBefore(call: Call): Answer {
+  const { removals, updates } = call.body(propertiesRequest);
+  return ok({ updated: Object.keys(updates ?? {}), removed: removals ?? [] });
+}
+
 async function remove(call: Call): Promise<Answer> {
-  const { database, tasks } = call.catalog;
+  const { tasks } = call.catalog;
   const recursive = call.flag("recursive", false);
   const force = call.flag("force", false);
   const purge = call.flag("purge", false);
   const { warehouse, namespace } = await find(call);
   const detail = "Error dropping Namespace in catalog";
   const dotted = namespace.name.join(".");
-  await database.transaction(async (client) => {
+  await change(call, warehouse, async (client) => {
     if (namespace.protected && !force)
       throw new CatalogError(409, "NamespaceProtected", `Namespace '${dotted}' is protected and force flag not set.`, [
         detail,
@@ -171,11 +183,15 @@ async function setProtection(call: Call): Promise<Answer> {
 const namespaces = "/catalog/v1/:prefix/namespaces";
 
 export const namespaceRoutes: readonly Route[] = [
-  { method: "POST", path: namespaces, handle: create },
+  { method: "POST", path: namespaces, handle: once(create, createdBefore) },
   { method: "GET", path: namespaces, handle: list },
   { method: "GET", path: `${namespaces}/:namespace`, handle: get },
   { method: "HEAD", path: `${namespaces}/:namespace`, handle: head },
-  { method: "DELETE", path: `${namespaces}/:namespace`, handle: remove },
-  { method: "POST", path: `${namespaces}/:namespace/properties`, handle: updateProperties },
+  { method: "DELETE", path: `${namespaces}/:namespace`, handle: once(remove, () => noContent) },
+  {
+    method: "POST",
+    path: `${namespaces}/:namespace/properties`,
+    handle: once(updateProperties, propertiesUpdatedBefore),
+  },
   { method: "POST", path: "/management/v1/warehouse/:id/namespace/:namespaceId/protection", handle: setProtection },
 ];

@@ -9,9 +9,10 @@ import type { Queryable } from "../store/database.ts";
 import { getNamespace } from "../store/namespaces.ts";
 import { deleteTabular, findTabular, insertTabular } from "../store/tabulars.ts";
 import { entityTag, tableAccess, tablePath } from "./access.ts";
+import { change, isRepeatable, once } from "./once.ts";
 import { requireInside, requireSupported } from "./rules.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
-import { loadResult } from "./tables.ts";
+import { loadResult, madeBefore } from "./tables.ts";
 
 const registerRequest = struct("RegisterTableRequest", {
   name: string,
@@ -63,7 +64,7 @@ async function register(call: Call): Promise<Answer> {
       throw refusal;
     }),
   );
-  await (request.overwrite ? database.transaction(add) : add(database.write));
+  await (request.overwrite || isRepeatable(call) ? change(call, warehouse, add) : add(database.write));
   return ok(loadResult(table, access.config), { etag: entityTag(metadataLocation) });
 }
 
@@ -82,5 +83,5 @@ async function replace(
 }
 
 export const registerRoutes: readonly Route[] = [
-  { method: "POST", path: "/catalog/v1/:prefix/namespaces/:namespace/register", handle: register },
+  { method: "POST", path: "/catalog/v1/:prefix/namespaces/:namespace/register", handle: once(register, madeBefore) },
 ];

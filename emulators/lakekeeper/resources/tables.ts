@@ -23,6 +23,7 @@ import {
   tablePath,
   type TableAccess,
 } from "./access.ts";
+import { change, once } from "./once.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
 
 /** The answer about a table. The stored metadata text is put in as it is: quick, and no 64-bit integer is touched. */
@@ -41,10 +42,10 @@ interface Found {
   readonly namespace: readonly string[];
 }
 
-async function find(call: Call): Promise<Found> {
+async function find(call: Call, name = call.param("tabular")): Promise<Found> {
   const namespace = splitNamespace(call.param("namespace"));
   const warehouse = await warehouseOf(call);
-  const table = await getTabular(call.catalog.database.read, "table", warehouse.id, namespace, call.param("tabular"));
+  const table = await getTabular(call.catalog.database.read, "table", warehouse.id, namespace, name);
   return { warehouse, table, namespace };
 }
 
@@ -71,10 +72,26 @@ async function load(call: Call): Promise<Answer> {
   const tag = call.header("if-none-match");
   if (tag !== undefined && stillFresh(tag, found.table.metadataLocation, !delegation.clientManaged))
     return { status: 304, headers: { etag: tag } };
+  return show(call, { ...found, table: wantedSnapshots(call, found.table) }, delegation);
+}
+
+async function show(call: Call, found: Found, delegation: Delegation): Promise<Answer> {
   const access = await accessTo(call, found, delegation);
-  return ok(loadResult(wantedSnapshots(call, found.table), access.config, access.storageCredentials), {
+  return ok(loadResult(found.table, access.config, access.storageCredentials), {
     etag: entityTag(found.table.metadataLocation, access.revalidateAt),
   });
+}
+
+/** The answer to a request that has made a table before, and is sent again. */
+export async function madeBefore(call: Call): Promise<Answer> {
+  const { name } = call.body(struct("MadeTable", { name: string }));
+  return show(call, await find(call, name), readDelegation(call.header("x-iceberg-access-delegation")));
+}
+
+/** The answer to a commit that has succeeded before, and is sent again. */
+export async function committedBefore(call: Call): Promise<Answer> {
+  const { table } = await find(call);
+  return ok(loadResult(table, null), { etag: entityTag(table.metadataLocation) });
 }
 
 async function credentials(call: Call): Promise<Answer> {
@@ -106,7 +123,7 @@ const renameRequest = struct("RenameTableRequest", { source: identifier, destina
 async function rename(call: Call): Promise<Answer> {
   const { source, destination } = call.body(renameRequest);
   const warehouse = await warehouseOf(call);
-  await call.catalog.database.transaction(async (client) => {
+  await change(call, warehouse, async (client) => {
     const table = await getTabular(client, "table", warehouse.id, source.namespace, source.name, true);
     const target = await getNamespace(client, warehouse.id, destination.namespace);
     const taken = await findTabular(client, "table", warehouse.id, destination.namespace, destination.name);
@@ -132,5 +149,5 @@ export const tableRoutes: readonly Route[] = [
   { method: "HEAD", path: `${namespace}/tables/:tabular`, handle: head },
   { method: "GET", path: `${namespace}/tables/:tabular/credentials`, handle: credentials },
   { method: "POST", path: `${namespace}/tables/:tabular/metrics`, handle: metrics },
-  { method: "POST", path: "/catalog/v1/:prefix/tables/rename", handle: rename },
+  { method: "POST", path: "/catalog/v1/:prefix/tables/rename", handle: once(rename, () => noContent) },
 ];

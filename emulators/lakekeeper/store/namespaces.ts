@@ -85,15 +85,18 @@ export async function insertNamespace(
   }
 }
 
-export async function setNamespaceProperties(
+/** In one statement: of two changes at once neither is lost. */
+export async function changeNamespaceProperties(
   client: Queryable,
   id: string,
-  properties: Record<string, string>,
+  removals: readonly string[],
+  updates: Record<string, string>,
 ): Promise<void> {
-  await client.query("UPDATE namespace SET properties = $2, updated_at = clock_timestamp() WHERE namespace_id = $1", [
-    id,
-    properties,
-  ]);
+  await client.query(
+    `UPDATE namespace SET properties = (properties - $2::text[]) || $3::jsonb, updated_at = clock_timestamp()
+     WHERE namespace_id = $1`,
+    [id, removals, updates],
+  );
 }
 
 /** What lies in a namespace and in those below it. */

@@ -96,6 +96,15 @@ const migrations: readonly string[] = [
     -- what the table was called, levels of the namespace first: a purge outlives its table
     ADD COLUMN entity_name text[] NOT NULL DEFAULT '{}';
   `,
+  `
+  CREATE TABLE finished_request (
+    warehouse_id uuid NOT NULL REFERENCES warehouse ON DELETE CASCADE,
+    idempotency_key uuid NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (warehouse_id, idempotency_key)
+  );
+  CREATE INDEX finished_request_age ON finished_request (created_at);
+  `,
 ];
 
 /** How the database's migrations relate to this program's. */

@@ -94,3 +94,13 @@ test("a warehouse that is deactivated at one is served by both for as long as th
   expect(await status(hasty)).toBe(404);
   await eventually(async () => (await status(hasty)) === 200);
 });
+
+test("properties of a namespace that both change at once are all kept", async () => {
+  const path = `${tables.catalog}/${inDefault}`;
+  const names = Array.from({ length: 24 }, (_, index) => `p${index}`);
+  await Promise.all(
+    names.map((name, index) => clients[index % 2]!("POST", `${path}/properties`, { updates: { [name]: "set" } })),
+  );
+  const { body } = await clients[0]!("GET", path);
+  expect(Object.keys((body as { properties: object }).properties)).toEqual(expect.arrayContaining(names));
+});
