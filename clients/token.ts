@@ -1,6 +1,7 @@
 import { z } from "zod";
+import type { ClientCredentials } from "./openId.ts";
 
-/** Who calls the catalog. A signing key is kept rather than a token, so that what is in state never expires. */
+/** Who calls the catalog. What makes tokens is kept rather than a token, so that what is in state never expires. */
 export type Identity =
   | {
       readonly kind: "signing-key";
@@ -12,6 +13,7 @@ export type Identity =
       readonly audience: string;
       readonly subject: string;
     }
+  | ({ readonly kind: "client-credentials" } & ClientCredentials)
   | { readonly kind: "token"; readonly token: string }
   | { readonly kind: "none" };
 
@@ -23,27 +25,42 @@ export interface Connection {
 }
 
 const text = z.string({ error: "must be a text" }).min(1, { error: "must not be empty" });
+const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+
+export const clientCredentialsSchema = z.object({
+  issuerUrl: url,
+  tokenEndpoint: url.optional(),
+  clientId: text,
+  clientSecret: text,
+  audience: text,
+  scope: text.optional(),
+  subjectClaims: z.array(text).min(1, { error: "must name a claim" }),
+  subject: text,
+});
+
+export const identitySchema = z.discriminatedUnion(
+  "kind",
+  [
+    z.object({
+      kind: z.literal("signing-key"),
+      privateKey: text,
+      kid: text,
+      algorithm: z.enum(["RS256", "ES256"], { error: "must be RS256 or ES256" }),
+      issuer: text,
+      audience: text,
+      subject: text,
+    }),
+    clientCredentialsSchema.extend({ kind: z.literal("client-credentials") }),
+    z.object({ kind: z.literal("token"), token: text }),
+    z.object({ kind: z.literal("none") }),
+  ],
+  { error: "must be one of signing-key, client-credentials, token and none" },
+);
 
 export const connectionSchema = z.object(
   {
     uri: z.url({ protocol: /^https?$/, error: "must be the http(s) URL of Lakekeeper, without /catalog" }),
-    identity: z.discriminatedUnion(
-      "kind",
-      [
-        z.object({
-          kind: z.literal("signing-key"),
-          privateKey: text,
-          kid: text,
-          algorithm: z.enum(["RS256", "ES256"], { error: "must be RS256 or ES256" }),
-          issuer: text,
-          audience: text,
-          subject: text,
-        }),
-        z.object({ kind: z.literal("token"), token: text }),
-        z.object({ kind: z.literal("none") }),
-      ],
-      { error: "must be one of signing-key, token and none" },
-    ),
+    identity: identitySchema,
   },
   { error: "must name the URI and the identity to call the catalog with" },
 );
@@ -87,8 +104,17 @@ export async function accessToken(identity: Identity): Promise<string | undefine
   const now = Math.floor(Date.now() / 1_000);
   const known = minted.get(key);
   if (known !== undefined && known.expiresAt - now > SPARE_SECONDS) return known.token;
-  const expiresAt = now + LIFETIME_SECONDS;
-  const token = await signJwt(identity, { issuedAt: now, expiresAt });
-  minted.set(key, { token, expiresAt });
-  return token;
+  const fresh = identity.kind === "signing-key" ? await signFor(identity, now) : await obtain(identity);
+  minted.set(key, fresh);
+  return fresh.token;
+}
+
+async function signFor(of: JwtSubject, issuedAt: number): Promise<{ token: string; expiresAt: number }> {
+  const expiresAt = issuedAt + LIFETIME_SECONDS;
+  return { token: await signJwt(of, { issuedAt, expiresAt }), expiresAt };
+}
+
+async function obtain(client: ClientCredentials): Promise<{ token: string; expiresAt: number }> {
+  const { obtainToken } = await import("./openId.ts");
+  return obtainToken(client);
 }
