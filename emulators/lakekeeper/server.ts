@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Faults } from "../faults.ts";
 import { openRequestLog } from "../requestLog.ts";
-import { Authenticator } from "./auth/authenticator.ts";
+import { AuthenticatorChain } from "./auth/chain.ts";
 import type { Catalog } from "./catalog.ts";
 import { failureOf } from "./failures.ts";
 import { Health } from "./health.ts";
@@ -89,7 +89,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     if (!info.openForBootstrap && !info.termsAccepted)
       throw new Error("The catalog was bootstrapped, but the terms of use were not accepted.");
     log("INFO", "lakekeeper::serve", "Using AllowAll authorizer");
-    const authenticator = settings.openId === undefined ? undefined : await Authenticator.discover(settings.openId);
+    const authenticator = settings.openId.length === 0 ? undefined : await AuthenticatorChain.discover(settings.openId);
     if (authenticator === undefined)
       log("WARN", "lakekeeper::serve", "Authentication is disabled. This is not suitable for production!");
     const secrets = new SecretStore(database, settings.encryptionKey);

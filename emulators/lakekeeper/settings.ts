@@ -2,6 +2,10 @@
 export class SettingsError extends Error {}
 
 export interface OpenIdSettings {
+  /** Before the `~` of its users' ids. */
+  readonly id: string;
+  /** Whether the server must not start without it. */
+  readonly required: boolean;
   readonly providerUri: string;
   /** Accepted `aud` values; empty when the audience is not checked. */
   readonly audience: readonly string[];
@@ -27,7 +31,8 @@ export interface Settings {
   readonly baseUri: string | undefined;
   readonly useForwardedHeaders: boolean;
   readonly maxBodyBytes: number;
-  readonly openId: OpenIdSettings | undefined;
+  /** In the order in which they are asked about a token; none when there is no authentication. */
+  readonly openId: readonly OpenIdSettings[];
   readonly defaultProject: boolean;
   readonly reservedNamespaces: readonly string[];
   readonly pageSizeDefault: number;
@@ -99,6 +104,11 @@ class Reader {
     return value === "true";
   }
 
+  /** What the pattern captures of the names that it matches, in alphabetical order. */
+  names(pattern: RegExp): string[] {
+    return [...this.values.keys()].flatMap((name) => pattern.exec(name)?.[1] ?? []).sort();
+  }
+
   csv(name: string): string[] {
     return (this.text(name) ?? "")
       .split(",")
@@ -122,16 +132,35 @@ function databaseUrl(reader: Reader, side: "W" | "R"): string | undefined {
   return `postgresql://${login}@${host}:${required("PG_PORT")}/${required("PG_DATABASE")}`;
 }
 
-function openId(reader: Reader): OpenIdSettings | undefined {
-  const providerUri = reader.text("OPENID_PROVIDER_URI");
+function openId(reader: Reader): OpenIdSettings[] {
+  const primary = openIdProvider(reader, "oidc", {
+    uri: "OPENID_PROVIDER_URI",
+    rest: "OPENID_",
+    claims: "SUBJECT_CLAIM",
+  });
+  const others = reader.names(/^OPENID_PROVIDERS__([A-Z0-9-]+)__URI$/).map((name) => {
+    const prefix = `OPENID_PROVIDERS__${name}__`;
+    return openIdProvider(reader, name.toLowerCase(), { uri: `${prefix}URI`, rest: prefix, claims: "SUBJECT_CLAIMS" });
+  });
+  return [primary, ...others].filter((provider) => provider !== undefined);
+}
+
+function openIdProvider(
+  reader: Reader,
+  id: string,
+  { uri, rest, claims }: { uri: string; rest: string; claims: string },
+): OpenIdSettings | undefined {
+  const providerUri = reader.text(uri);
   if (providerUri === undefined) return undefined;
-  const subjectClaims = reader.csv("OPENID_SUBJECT_CLAIM");
+  const subjectClaims = reader.csv(`${rest}${claims}`);
   return {
+    id,
+    required: reader.boolean(`${rest}REQUIRE_CONNECTED_ON_STARTUP`, true),
     providerUri,
-    audience: reader.csv("OPENID_AUDIENCE"),
-    additionalIssuers: reader.csv("OPENID_ADDITIONAL_ISSUERS"),
+    audience: reader.csv(`${rest}AUDIENCE`),
+    additionalIssuers: reader.csv(`${rest}ADDITIONAL_ISSUERS`),
     subjectClaims: subjectClaims.length > 0 ? subjectClaims : ["oid", "sub"],
-    scope: reader.text("OPENID_SCOPE"),
+    scope: reader.text(`${rest}SCOPE`),
   };
 }
 

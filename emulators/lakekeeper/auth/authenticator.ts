@@ -11,7 +11,7 @@ import { CatalogError } from "../http/errors.ts";
 import type { OpenIdSettings } from "../settings.ts";
 
 export interface Identity {
-  /** `oidc~<subject>`. */
+  /** `<provider>~<subject>`. */
   readonly userId: string;
   readonly name: string;
   readonly email: string | null;
@@ -90,7 +90,7 @@ export class Authenticator {
   /** Reads the provider's discovery document once. Throws when it cannot be had: the server must not start without it. */
   static async discover(settings: OpenIdSettings): Promise<Authenticator> {
     const url = `${settings.providerUri.replace(/\/?$/, "/")}.well-known/openid-configuration`;
-    const problem = `Failed to create required OIDC authenticator for oidc (${settings.providerUri}): Failed to fetch openid configuration from ${url}`;
+    const problem = `Failed to create required OIDC authenticator for ${settings.id} (${settings.providerUri}): Failed to fetch openid configuration from ${url}`;
     try {
       const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMilliseconds) });
       if (!answer.ok) throw new Error(`HTTP status ${answer.status}`);
@@ -101,6 +101,14 @@ export class Authenticator {
     } catch (error) {
       throw new Error(`${problem}: ${reasonOf(error)}`, { cause: error });
     }
+  }
+
+  /** Whether these claims name this provider and an audience that it may have tokens for. */
+  isFor({ iss, aud }: JWTPayload): boolean {
+    const accepted = this.settings.audience;
+    const audience = [aud ?? []].flat();
+    const suits = accepted.length === 0 || audience.length === 0 || audience.some((name) => accepted.includes(name));
+    return iss !== undefined && this.issuers.includes(iss) && suits;
   }
 
   /** Throws 401 MissingAuthorizationHeader, or 401 AuthenticationFailed whatever is wrong with the token. */
@@ -140,7 +148,7 @@ export class Authenticator {
       .find((value) => value !== undefined);
     if (subject === undefined) throw failed();
     return {
-      identity: { userId: `oidc~${subject}`, ...describe(claims, subject) },
+      identity: { userId: `${this.settings.id}~${subject}`, ...describe(claims, subject) },
       expiresAt: (claims.exp + leewaySeconds) * 1000,
     };
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import createRouter from "find-my-way";
-import type { Authenticator } from "../auth/authenticator.ts";
+import type { AuthenticatorChain } from "../auth/chain.ts";
 import type { Catalog } from "../catalog.ts";
 import { log } from "../log.ts";
 import { type Answer, Call, type Route } from "./call.ts";
@@ -51,7 +51,7 @@ function send(response: ServerResponse, answer: Answer, withBody: boolean): void
 export function createListener(
   catalog: Catalog,
   routes: readonly Route[],
-  authenticator: Authenticator | undefined,
+  authenticator: AuthenticatorChain | undefined,
 ): RequestListener {
   const router = buildRouter(routes);
   const methods: Method[] = ["GET", "POST", "DELETE", "HEAD"];

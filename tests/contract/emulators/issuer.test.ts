@@ -43,6 +43,8 @@ async function publish(jwks: JWK[]): Promise<void> {
 
 function discover(): Promise<Authenticator> {
   return Authenticator.discover({
+    id: "oidc",
+    required: true,
     providerUri: issuer.url,
     audience: [audience],
     additionalIssuers: [],
