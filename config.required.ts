@@ -38,6 +38,15 @@ export function requirements(raw: Raw, command: string, environment: NodeJS.Proc
   if (raw["lakekeeper:postgres"] === "external") {
     need("lakekeeper:postgresUrl", "the external Postgres", "whoever runs it", { secret: true });
   }
+  if (valueAt(raw, "lakekeeper:auth.mode") === "oidc") {
+    need("lakekeeper:auth.issuerUrl", "the OpenID provider", "issuer in its discovery document");
+    for (const subject of ["deployer", "ml-runner", "karma"]) {
+      const of = `lakekeeper:authClients.${subject}`;
+      const where = "the OpenID provider, a client with the client-credentials grant";
+      need(`${of}.clientId`, `the client of ${subject}`, where);
+      need(`${of}.clientSecret`, "its secret", where, { secret: true });
+    }
+  }
   if (raw["lakekeeper:platform"] !== "railway") return needed;
 
   if (!environment["RAILWAY_API_TOKEN"] && !environment["RAILWAY_TOKEN"]) {
@@ -49,18 +58,36 @@ export function requirements(raw: Raw, command: string, environment: NodeJS.Proc
     if (!environment["CLOUDFLARE_API_TOKEN"]) {
       const where =
         "Cloudflare dashboard, Manage Account, Account API Tokens; or CLOUDFLARE_API_TOKEN in the environment";
-      need("cloudflare:apiToken", "a token that may make account tokens and R2 buckets", where, { secret: true });
+      need("cloudflare:apiToken", "a token that may make account tokens, R2 buckets and Workers", where, {
+        secret: true,
+      });
     }
   } else {
     need("lakekeeper:r2Credentials.accessKeyId", "id of the R2 API token", R2_TOKEN, { secret: true });
     need("lakekeeper:r2Credentials.secretAccessKey", "its S3 secret access key", R2_TOKEN, { secret: true });
     need("lakekeeper:r2Credentials.token", "its value", R2_TOKEN, { secret: true });
   }
+  if (publishes(raw) === "worker" && valueAt(raw, "lakekeeper:auth.workersUrl") === undefined) {
+    const where =
+      "Cloudflare dashboard, Workers & Pages, Account details: Subdomain; or set lakekeeper:auth.publish to service";
+    need("lakekeeper:auth.workersSubdomain", "the account's name before .workers.dev", where);
+  }
   if (raw["lakekeeper:cutover"] !== "retired") {
     const where = "the writer's catalog settings: postgresql://user:password@host/database";
     need("lakekeeper:sqlCatalog", "the SqlCatalog that holds the pointers today", where, { secret: true });
   }
   return needed;
+}
+
+/** Where the documents of the stack's own issuer are published on Railway; undefined when it has none. */
+function publishes(raw: Raw): unknown {
+  const modes = [
+    valueAt(raw, "lakekeeper:auth.mode") ?? "bootstrap-token",
+    valueAt(raw, "lakekeeper:auth.previous.mode"),
+  ];
+  if (!modes.includes("bootstrap-token")) return undefined;
+  const isManaged = valueAt(raw, "lakekeeper:r2.credentials") !== "provided";
+  return valueAt(raw, "lakekeeper:auth.publish") ?? (isManaged ? "worker" : "service");
 }
 
 /** The text of a setting, or of a field of an object; undefined when it is not there or empty. */

@@ -1,5 +1,7 @@
 import { z } from "zod";
 
+/** Of tokens, unless it is set otherwise. */
+const AUDIENCE = "lakekeeper";
 const SECONDS_PER_DAY = 86_400;
 
 const flag = z.enum(["true", "false"], { error: "must be true or false" }).transform((value) => value === "true");
@@ -37,6 +39,8 @@ const oneOf = <const Values extends readonly [string, ...string[]]>(...values: V
 
 const text = z.string("must be a text").min(1, "must not be empty");
 
+const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+
 const port = z.int("must be a port, 1024 to 65535").min(1024).max(65_535);
 
 const ports = z.strictObject({
@@ -68,12 +72,37 @@ const lifetimes = z.object({
   renewBeforeDays: z.int().min(0, "must be 0 or more").default(30),
 });
 
+const claims = text.default("sub").transform((value) => value.split(",").map((claim) => claim.trim()));
+
+const previousFields = z.strictObject({
+  mode: oneOf("bootstrap-token", "oidc"),
+  until: z.union(
+    [z.iso.date(), z.iso.datetime()],
+    "must be a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z",
+  ),
+  issuerUrl: httpUrl.optional(),
+  audience: text.default(AUDIENCE),
+  scope: text.optional(),
+  subjectClaim: claims,
+});
+
 const authFields = z.strictObject({
   ...lifetimes.shape,
-  mode: oneOf("bootstrap-token").default("bootstrap-token"),
+  mode: oneOf("bootstrap-token", "oidc", "none").default("bootstrap-token"),
   algorithm: oneOf("RS256", "ES256").default("RS256"),
-  audience: z.string().min(1, "must not be empty").default("lakekeeper"),
+  audience: text.default(AUDIENCE),
   keyGeneration: z.int().min(1, "must be 1 or more").default(1),
+  publish: oneOf("worker", "service").optional(),
+  workersSubdomain: z
+    .string()
+    .regex(/^[a-z0-9-]{1,63}$/, "must be the account's name before .workers.dev alone")
+    .optional(),
+  workersUrl: httpUrl.optional(),
+  issuerUrl: httpUrl.optional(),
+  tokenEndpoint: httpUrl.optional(),
+  scope: text.optional(),
+  subjectClaim: claims,
+  previous: previousFields.optional(),
 });
 
 const auth = authFields
@@ -84,11 +113,17 @@ const auth = authFields
     error: ({ input }) =>
       `must be less than auth.tokenLifetimeDays (${(input as { tokenLifetimeDays: number }).tokenLifetimeDays}), or every up renews every token`,
   })
-  .transform(({ tokenLifetimeDays, renewBeforeDays, ...rest }) => ({
+  .transform(({ tokenLifetimeDays, renewBeforeDays, subjectClaim, previous, ...rest }) => ({
     ...rest,
+    subjectClaims: subjectClaim,
+    previous: previous && { ...previous, subjectClaims: previous.subjectClaim },
     tokenLifetimeSeconds: tokenLifetimeDays * SECONDS_PER_DAY,
     renewBeforeSeconds: renewBeforeDays * SECONDS_PER_DAY,
   }));
+
+const client = z.strictObject({ clientId: text, clientSecret: text });
+
+const authClients = z.strictObject({ deployer: client, "ml-runner": client, karma: client });
 
 const verification = z.strictObject({
   smokeTable: z
@@ -142,7 +177,16 @@ const mlRunner = z.strictObject({
 });
 
 /** The fields of the settings that are objects. */
-export const OBJECTS = { auth: authFields, ports, verification, railway, r2, r2Credentials, mlRunner } as const;
+export const OBJECTS = {
+  auth: authFields,
+  authClients,
+  ports,
+  verification,
+  railway,
+  r2,
+  r2Credentials,
+  mlRunner,
+} as const;
 
 /** Every setting as text to what the program is given. Pulumi.yaml describes them. */
 export const schema = z.object({
@@ -177,6 +221,10 @@ export const schema = z.object({
   ).default(["main.default", "main.test"]),
   registrationConcurrency: integer(1, 32).default(8),
   auth: json(auth, "an object, {tokenLifetimeDays: 90}").default(auth.parse({})),
+  authClients: json(
+    unlessEmpty(authClients),
+    "an object, {deployer: {clientId: ..., clientSecret: ...}, ml-runner: {...}, karma: {...}}",
+  ).prefault("{}"),
   vending: oneOf("off", "auto", "required").default("auto"),
   verification: json(verification, "an object, {writeProbe: true}").default({ writeProbe: false }),
   cutover: oneOf("sql", "read", "write", "retired").default("read"),

@@ -8,7 +8,7 @@ import { OBJECTS, schema } from "./config.schema.ts";
 const PROJECT = "lakekeeper";
 
 /** Settings whose values no message may show. */
-const SECRET: ReadonlySet<string> = new Set(["sqlCatalog", "postgresUrl", "r2Credentials"]);
+const SECRET: ReadonlySet<string> = new Set(["sqlCatalog", "postgresUrl", "r2Credentials", "authClients"]);
 
 /** The stack's settings, checked and typed. Secret ones are marked secret by whoever hands them to a resource. */
 export type StackConfig = z.output<typeof schema>;
@@ -33,6 +33,7 @@ export function readConfig(raw: Readonly<Record<string, string>> = settings()): 
     ...unknown,
     ...(result.success ? [] : result.error.issues.flatMap((issue) => describe(issue, raw))),
     ...missing(raw),
+    ...(result.success ? contradictions(result.data) : []),
   ];
   if (problems.length > 0 || !result.success) {
     throw new UserError(
@@ -48,6 +49,27 @@ export function readConfig(raw: Readonly<Record<string, string>> = settings()): 
 function configCommand(): string {
   const stack = pulumi.getStack();
   return stack === "local" ? "tools/pulumi config set" : `pulumi config set --stack ${stack}`;
+}
+
+/** Settings that are right by themselves and not together. */
+function contradictions({ platform, auth }: StackConfig): string[] {
+  const found: string[] = [];
+  const { previous } = auth;
+  if (previous?.mode === "oidc" && previous.issuerUrl === undefined) {
+    found.push("lakekeeper:auth.previous.issuerUrl is not set: it must be the issuer of the provider before");
+  }
+  if (previous?.mode === auth.mode && previous.issuerUrl === auth.issuerUrl) {
+    found.push(`lakekeeper:auth.previous is the provider in use: leave it out, or set lakekeeper:auth.mode to another`);
+  }
+  if (auth.mode === "none" && previous !== undefined) {
+    found.push("lakekeeper:auth.previous is set, but with lakekeeper:auth.mode none nobody is asked for a token");
+  }
+  if (auth.mode === "none" && platform !== "local")
+    found.push(
+      `lakekeeper:auth.mode is "none": on ${platform} the catalog has a public address, where everybody would be an ` +
+        "administrator of it and be given keys to the bucket. It must be bootstrap-token or oidc; none is for the local platform",
+    );
+  return found;
 }
 
 /** What the platform needs and is not there. */

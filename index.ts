@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { CatalogAccess } from "./components/access.ts";
-import { TokenIssuer } from "./components/issuer.ts";
+import { authentication as selectAuthentication, trust as trustOf } from "./components/authentication.ts";
 import { LakekeeperLifecycle } from "./components/lifecycle.ts";
 import { MlRunner } from "./components/mlRunner.ts";
 import { MlRunnerService } from "./components/mlRunnerService.ts";
@@ -17,7 +17,6 @@ import { selectPlatform } from "./platforms/select.ts";
 ignoreHangUp();
 
 const config = readConfig();
-const { auth } = config;
 // Once Lakekeeper commits, it alone knows where the tables are: from then on what holds that is protected in any case.
 const protect = config.protect || config.cutover === "write" || config.cutover === "retired";
 const phase = new Cutover("cutover", { phase: config.cutover }, { protect });
@@ -26,19 +25,21 @@ const platform = selectPlatform(config, protection);
 
 // F1: Postgres, migrate, serve, answer.
 const postgres = new LakekeeperPostgres("postgres", { platform, protection });
-const issuer = new TokenIssuer("issuer", { platform, auth, protection });
-const service = new LakekeeperService("lakekeeper", { postgres, issuer, protection });
+const authenticating = { platform, auth: config.auth, clients: config.authClients, protection };
+const authentication = selectAuthentication(authenticating);
+const trust = trustOf(authentication, authenticating);
+const service = new LakekeeperService("lakekeeper", { postgres, trust, protection });
 const lifecycle = new LakekeeperLifecycle("lakekeeper", {
   platform,
   postgres,
   service,
-  issuer,
+  trust,
   version: config.version,
   restoredBackup: config.restoredBackup,
 });
 
 // F3 comes before F2 in the graph: Lakekeeper takes a warehouse from no one until it has been bootstrapped.
-const access = new CatalogAccess("access", { issuer, lifecycle, auth });
+const access = new CatalogAccess("access", { authentication, lifecycle });
 const { connection, tokens } = access;
 
 // F2: the warehouse on the bucket.
@@ -73,7 +74,8 @@ const proof = new CatalogVerification("verification", {
   warehouse,
   registration,
   storage,
-  readerToken: tokens["ml-runner"].token,
+  authentication,
+  readerToken: tokens["ml-runner"],
   namespaces: config.namespaces,
   vending: config.vending,
   verification: config.verification,
@@ -84,7 +86,7 @@ const proof = new CatalogVerification("verification", {
 const mlRunner = new MlRunner("ml-runner", {
   catalogUrl: pulumi.interpolate`${lifecycle.uri}/catalog`,
   warehouse: config.warehouse,
-  token: tokens["ml-runner"].token,
+  token: tokens["ml-runner"],
   verification: proof.result,
   phase: phase.phase,
 });
@@ -93,7 +95,7 @@ if (config.mlRunner !== undefined) {
   new MlRunnerService("ml-runner-service", {
     service: config.mlRunner,
     environment: mlRunner.environment,
-    karmaToken: tokens.karma.token,
+    karmaToken: tokens.karma,
     timeoutSeconds: config.railway.deployTimeoutSeconds,
   });
 }
@@ -106,8 +108,13 @@ export const {
   LAKEHOUSE_CATALOG_TOKEN,
   LAKEHOUSE_REST_VENDING,
 } = mlRunner.environment;
-export const karmaToken = tokens.karma.token;
-export const deployerToken = tokens.deployer.token;
+export const karmaToken = tokens.karma;
+export const deployerToken = tokens.deployer;
+// For clients that get their tokens themselves; undefined where the stack hands out tokens.
+const selfService = authentication.selfService?.("ml-runner");
+export const mlRunnerCredential = selfService?.credential;
+export const oauth2ServerUri = selfService?.oauth2ServerUri;
+export const scope = selfService?.scope;
 export const catalogUrl = mlRunner.environment.LAKEHOUSE_REST_URI;
 export const warehouseId = warehouse.warehouse.warehouseId;
 export const lakekeeperRuntime = platform.runtime;

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { TokenIssuer } from "./issuer.ts";
+import type { Trust } from "./authentication.ts";
 import type { LakekeeperPostgres } from "./postgres.ts";
 import type { LakekeeperService } from "./service.ts";
 import type { Platform } from "../platforms/platform.ts";
@@ -11,7 +11,7 @@ export interface LakekeeperLifecycleArgs {
   readonly platform: Platform;
   readonly postgres: LakekeeperPostgres;
   readonly service: LakekeeperService;
-  readonly issuer: TokenIssuer;
+  readonly trust: Trust;
   /** The release to run, `0.13.3`. */
   readonly version: string;
   /** Name of the backup that the database was restored from, to allow an older version; empty otherwise. */
@@ -47,7 +47,7 @@ export class LakekeeperLifecycle extends pulumi.ComponentResource {
     const serve = platform.serve(
       `${name}-serve`,
       { environment, version },
-      { parent: this, dependsOn: [migrate, args.issuer.published] },
+      { parent: this, dependsOn: [migrate, ...args.trust.ready] },
     );
     const { uri, instance } = serve;
     const ready = new Readiness(`${name}-ready`, { uri, instance }, { parent: this });

@@ -1,12 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { TokenIssuer } from "./issuer.ts";
+import type { Trust, TrustedProvider } from "./authentication.ts";
 import type { LakekeeperPostgres } from "./postgres.ts";
 import type { Protection } from "./protection.ts";
 import { RandomSecret } from "../providers/randomSecret.ts";
 
 export interface LakekeeperServiceArgs {
   readonly postgres: LakekeeperPostgres;
-  readonly issuer: TokenIssuer;
+  readonly trust: Trust;
   /** Of the encryption key: without it Lakekeeper cannot read the storage credentials it keeps. */
   readonly protection: Protection;
 }
@@ -32,11 +32,34 @@ export class LakekeeperService extends pulumi.ComponentResource {
         LAKEKEEPER__PG_DATABASE_URL_READ: args.postgres.url,
         LAKEKEEPER__PG_DATABASE_URL_WRITE: args.postgres.url,
         LAKEKEEPER__PG_ENCRYPTION_KEY: encryptionKey.value,
-        LAKEKEEPER__OPENID_PROVIDER_URI: args.issuer.providerUri,
-        LAKEKEEPER__OPENID_AUDIENCE: args.issuer.audience,
-        LAKEKEEPER__OPENID_SUBJECT_CLAIM: "sub",
+        ...openId(args.trust),
       }),
     );
     this.registerOutputs({});
   }
+}
+
+/** Who is believed. Told of nobody, Lakekeeper serves everybody. */
+function openId({ current, previous }: Trust): Record<string, pulumi.Input<string>> {
+  return {
+    ...(current && provider(current, "LAKEKEEPER__OPENID_", { uri: "PROVIDER_URI", claims: "SUBJECT_CLAIM" })),
+    ...(previous && {
+      ...provider(previous, "LAKEKEEPER__OPENID_PROVIDERS__PREVIOUS__", { uri: "URI", claims: "SUBJECT_CLAIMS" }),
+      // When it is gone before its time, that is no reason not to start.
+      LAKEKEEPER__OPENID_PROVIDERS__PREVIOUS__REQUIRE_CONNECTED_ON_STARTUP: "false",
+    }),
+  };
+}
+
+function provider(
+  { uri, audience, scope, subjectClaims }: TrustedProvider,
+  prefix: string,
+  names: { uri: string; claims: string },
+): Record<string, pulumi.Input<string>> {
+  return {
+    [`${prefix}${names.uri}`]: uri,
+    [`${prefix}AUDIENCE`]: audience,
+    [`${prefix}${names.claims}`]: subjectClaims.join(","),
+    ...(scope !== undefined && { [`${prefix}SCOPE`]: scope }),
+  };
 }

@@ -5,6 +5,7 @@ import type { StackConfig } from "../config.ts";
 import type { Storage } from "../platforms/platform.ts";
 import type { Phase } from "../providers/cutover.ts";
 import { Verification } from "../providers/verification.ts";
+import type { Authentication } from "./authentication.ts";
 import type { LakekeeperLifecycle } from "./lifecycle.ts";
 import type { Registration } from "./registration.ts";
 import type { LakekeeperWarehouse } from "./warehouse.ts";
@@ -16,6 +17,7 @@ export interface CatalogVerificationArgs {
   readonly warehouse: LakekeeperWarehouse;
   readonly registration: Registration;
   readonly storage: Storage;
+  readonly authentication: Authentication;
   /** The ml-runner's token, whose view is checked. Secret. */
   readonly readerToken: pulumi.Output<string>;
   readonly namespaces: string[];
@@ -38,6 +40,8 @@ export class CatalogVerification extends pulumi.ComponentResource {
     const inputs = {
       connection: args.connection,
       readerToken: args.readerToken,
+      // What was handed out is what is checked, unless clients get their tokens themselves, or need none.
+      ...(!args.authentication.handsOutTokens && { reader: args.authentication.identity("ml-runner") }),
       warehouse: args.warehouse.clientName,
       warehouseId: warehouse.warehouseId,
       location: warehouse.location,

@@ -15,6 +15,7 @@ const ID = "verification";
 const INPUTS = [
   "connection",
   "readerToken",
+  "reader",
   "warehouse",
   "warehouseId",
   "location",
@@ -49,7 +50,7 @@ const verification: Provider<VerificationInputs, VerificationOutputs> = {
   configure,
 
   async check(_olds, news) {
-    return checkInputs(verificationSchema, news, { secrets: ["connection", "readerToken", "storage"] });
+    return checkInputs(verificationSchema, news, { secrets: ["connection", "readerToken", "reader", "storage"] });
   },
 
   async diff(_id, olds, news) {

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Connection } from "../clients/token.ts";
+import type { Connection, Identity } from "../clients/token.ts";
 import type { S3Access } from "../clients/s3.ts";
 import { provider } from "./dynamic.ts";
 import type { Report } from "./verification/report.ts";
@@ -9,6 +9,8 @@ export interface VerificationArgs {
   readonly connection: pulumi.Input<Connection>;
   /** The token of a client, whose view is checked; secret. */
   readonly readerToken: pulumi.Input<string>;
+  /** How a client calls that does so otherwise than with a token that it was given; secret. */
+  readonly reader?: pulumi.Input<Identity>;
   /** Name of the warehouse. */
   readonly warehouse: pulumi.Input<string>;
   readonly warehouseId: pulumi.Input<string>;
@@ -47,11 +49,12 @@ export class Verification extends pulumi.dynamic.Resource {
         ...args,
         connection: pulumi.secret(args.connection),
         readerToken: pulumi.secret(args.readerToken),
+        ...(args.reader === undefined ? {} : { reader: pulumi.secret(args.reader) }),
         ...(args.storage === undefined ? {} : { storage: pulumi.secret(args.storage) }),
         report: undefined,
         vendingVerified: undefined,
       },
-      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["connection", "readerToken", "storage"] }),
+      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["connection", "readerToken", "reader", "storage"] }),
       "lakekeeper",
       "Verification",
     );

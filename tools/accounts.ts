@@ -45,6 +45,7 @@ export async function emulatedAccounts(stack: Stack): Promise<Record<string, str
     "lakekeeper:bucket": SAMPLE_BUCKET,
     "lakekeeper:sqlCatalog": `sqlite:///${catalog}`,
     "lakekeeper:railway": { workspaceId: accounts.workspaceId },
+    "lakekeeper:auth": { workersUrl: `${r2}/-/workers` },
     "lakekeeper:r2": { accountId: accounts.cloudflareAccountId, endpoint: r2 },
   };
   return {

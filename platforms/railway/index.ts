@@ -1,9 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as railway from "@pulumiverse/railway";
-import type { StackConfig } from "../../config.ts";
+import { required, type StackConfig } from "../../config.ts";
 import type { Protection } from "../../components/protection.ts";
 import type { Database, Issuer, Jwks, MigrateArgs, Platform, Served, ServiceArgs, Storage } from "../platform.ts";
 import { R2Storage } from "../../components/r2Storage.ts";
+import { WorkerIssuer } from "../../components/workerIssuer.ts";
 import { DeployedService, type Place } from "./deployedService.ts";
 import { railwayIssuer } from "./issuer.ts";
 import { railwayPostgres } from "./postgres.ts";
@@ -62,7 +63,17 @@ export class RailwayPlatform extends pulumi.ComponentResource implements Platfor
   }
 
   issuer(name: string, jwks: pulumi.Input<Jwks>, opts: pulumi.ResourceOptions): Issuer {
-    const { issuerImage } = this.#config.railway;
+    const { auth, r2, railway: settings } = this.#config;
+    // Where the stack has a token for Cloudflare's account, its documents are there.
+    if ((auth.publish ?? (r2.credentials === "managed" ? "worker" : "service")) === "worker") {
+      const { workersSubdomain = "", workersUrl } = auth;
+      return new WorkerIssuer(
+        name,
+        { accountId: required(r2.accountId, "r2.accountId"), workersSubdomain, workersUrl, jwks },
+        opts,
+      );
+    }
+    const { issuerImage } = settings;
     return railwayIssuer(name, { place: this.#place, image: issuerImage, jwks }, this.#inProject(opts));
   }
 

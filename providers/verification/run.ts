@@ -22,9 +22,10 @@ import { checkDataFile, checkOutside, checkVended, checkWrites } from "./vending
  */
 export async function runVerification(inputs: VerificationInputs): Promise<Report> {
   const { connection, readerToken } = inputs;
+  const client = inputs.reader ?? ({ kind: "token", token: readerToken } as const);
   const as = (identity: Connection["identity"]) => ({ uri: connection.uri, identity });
   return withCatalog(as({ kind: "none" }), (anonymous) =>
-    withCatalog(as({ kind: "token", token: readerToken }), (reader) =>
+    withCatalog(as(client), (reader) =>
       withCatalog(connection, async (deployer) => {
         const verifiedAt = new Date().toISOString();
         const checks = new Checks();

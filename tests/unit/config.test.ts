@@ -46,7 +46,11 @@ describe("a wrong setting is named with its value and what would be right", () =
     [{ "lakekeeper:keyPrefix": "/warehouse/" }, "without a slash at either end"],
     [{ "lakekeeper:namespaces": '["main+x"]' }, 'lakekeeper:namespaces.0 is "main+x": it must be one to five levels'],
     [{ "lakekeeper:namespaces": "main" }, 'lakekeeper:namespaces is "main": it must be a list of namespaces'],
-    [{ "lakekeeper:auth": '{"mode":"oidc"}' }, 'lakekeeper:auth.mode is "oidc": it must be one of bootstrap-token'],
+    [
+      { "lakekeeper:auth": '{"mode":"saml"}' },
+      'lakekeeper:auth.mode is "saml": it must be one of bootstrap-token, oidc',
+    ],
+    [{ "lakekeeper:auth": '{"issuerUrl":"id.example.com"}' }, "it must be an http or https URL"],
     [{ "lakekeeper:ports": '{"lakekeeper":80}' }, "lakekeeper:ports.lakekeeper is 80"],
     [{ "lakekeeper:cutover": "done" }, "must be one of sql, read, write, retired"],
     [{ "lakekeeper:vendng": "off" }, "lakekeeper:vendng is not a setting; the settings are platform,"],
@@ -69,6 +73,59 @@ describe("a wrong setting is named with its value and what would be right", () =
     );
     expect(message).toContain("lakekeeper:auth.mode");
   });
+});
+
+describe("with a provider of somebody else's", () => {
+  const oidc = { "lakekeeper:auth": '{"mode":"oidc"}' };
+
+  test("what is missing of its clients is told at once, with the commands to set it", () => {
+    const message = problemsOf({
+      ...oidc,
+      "lakekeeper:authClients": '{"deployer":{"clientId":"a","clientSecret":"hush"}}',
+    });
+    expect(message).toContain("lakekeeper:auth.issuerUrl is not set");
+    expect(message).toContain("--secret --path lakekeeper:authClients.ml-runner.clientSecret");
+    expect(message).toContain("lakekeeper:authClients.karma.clientId is not set");
+    expect(message).not.toContain("authClients.deployer.clientSecret");
+    expect(message).not.toContain("hush");
+  });
+
+  test("a client of nobody is refused, and no secret shown", () => {
+    const message = problemsOf({ "lakekeeper:authClients": '{"reader":{"clientId":"a","clientSecret":"hush"}}' });
+    expect(message).toContain("lakekeeper:authClients.reader is not a setting");
+    expect(message).not.toContain("hush");
+  });
+});
+
+describe("after a change of mode", () => {
+  const previous = (settings: object, auth: object = {}) =>
+    problemsOf({ "lakekeeper:auth": JSON.stringify({ ...auth, previous: { until: "2027-01-31", ...settings } }) });
+
+  test.each([
+    [{ mode: "oidc", issuerUrl: "https://id.example.com" }, {}, "no problem"],
+    [{ mode: "oidc" }, {}, "lakekeeper:auth.previous.issuerUrl is not set"],
+    [{ mode: "bootstrap-token" }, {}, "lakekeeper:auth.previous is the provider in use"],
+    [{ mode: "bootstrap-token" }, { mode: "none" }, "with lakekeeper:auth.mode none nobody is asked for a token"],
+    [{ mode: "oidc", until: "soon" }, {}, 'lakekeeper:auth.previous.until is "soon": it must be a day such as'],
+    [{ mode: "none" }, {}, 'lakekeeper:auth.previous.mode is "none": it must be one of bootstrap-token, oidc'],
+  ])("%j with %j: %s", (settings, auth, expected) => {
+    expect(previous(settings, auth)).toContain(expected);
+  });
+});
+
+test("a catalog with a public address is never without authentication", () => {
+  const none = { "lakekeeper:auth": '{"mode":"none"}' };
+  expect(problemsOf(none)).toBe("no problem");
+  const railway = {
+    ...none,
+    "lakekeeper:platform": "railway",
+    "lakekeeper:sqlCatalog": "sqlite:///catalog.db",
+    "lakekeeper:r2": '{"accountId":"a"}',
+    "cloudflare:apiToken": "x",
+  };
+  const message = problemsOf(railway);
+  expect(message).toContain("has a problem; nothing was changed");
+  expect(message).toContain('lakekeeper:auth.mode is "none": on railway the catalog has a public address');
 });
 
 test("every problem is reported at once", () => {

@@ -18,6 +18,7 @@ async function storage(r2: object, more: Record<string, string> = {}): Promise<M
     "lakekeeper:platform": "railway",
     "lakekeeper:sqlCatalog": "sqlite:///catalog.db",
     "cloudflare:apiToken": "x",
+    "lakekeeper:auth": JSON.stringify({ workersSubdomain: "acme" }),
     "lakekeeper:r2": JSON.stringify({ accountId: ACCOUNT, ...r2 }),
     ...more,
   });

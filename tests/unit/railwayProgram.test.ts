@@ -11,6 +11,7 @@ beforeAll(async () => {
   pulumi.runtime.setAllConfig({
     "lakekeeper:platform": "railway",
     "lakekeeper:protect": "true",
+    "lakekeeper:auth": JSON.stringify({ publish: "service" }),
     "lakekeeper:cutover": "sql",
     "lakekeeper:sqlCatalog": "sqlite:///nowhere.db",
     "lakekeeper:r2": JSON.stringify({ accountId: "0123456789abcdef0123456789abcdef" }),
