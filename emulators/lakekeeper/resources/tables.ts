@@ -12,6 +12,7 @@ import {
   noSuchTabular,
   renameTabular,
   type Tabular,
+  type TabularKind,
 } from "../store/tabulars.ts";
 import type { Warehouse } from "../store/warehouses.ts";
 import {
@@ -120,15 +121,16 @@ async function list(call: Call): Promise<Answer> {
 const identifier = struct("TableIdent", { namespace: listOf(string), name: string });
 const renameRequest = struct("RenameTableRequest", { source: identifier, destination: identifier });
 
-async function rename(call: Call): Promise<Answer> {
+/** Renames a table or view, and moves it to another namespace if need be. */
+export async function rename(call: Call, kind: TabularKind): Promise<Answer> {
   const { source, destination } = call.body(renameRequest);
   const warehouse = await warehouseOf(call);
   await change(call, warehouse, async (client) => {
-    const table = await getTabular(client, "table", warehouse.id, source.namespace, source.name, true);
+    const table = await getTabular(client, kind, warehouse.id, source.namespace, source.name, true);
     const target = await getNamespace(client, warehouse.id, destination.namespace);
-    const taken = await findTabular(client, "table", warehouse.id, destination.namespace, destination.name);
+    const taken = await findTabular(client, kind, warehouse.id, destination.namespace, destination.name);
     // A taken name reads as a missing table: seen with Lakekeeper 0.13.3.
-    if (taken !== undefined && taken.id !== table.id) throw noSuchTabular("table", "Error renaming tabular in catalog");
+    if (taken !== undefined && taken.id !== table.id) throw noSuchTabular(kind, "Error renaming tabular in catalog");
     await renameTabular(client, warehouse.id, table.id, target.id, destination.name);
   });
   return noContent;
@@ -149,5 +151,12 @@ export const tableRoutes: readonly Route[] = [
   { method: "HEAD", path: `${namespace}/tables/:tabular`, handle: head },
   { method: "GET", path: `${namespace}/tables/:tabular/credentials`, handle: credentials },
   { method: "POST", path: `${namespace}/tables/:tabular/metrics`, handle: metrics },
-  { method: "POST", path: "/catalog/v1/:prefix/tables/rename", handle: once(rename, () => noContent) },
+  {
+    method: "POST",
+    path: "/catalog/v1/:prefix/tables/rename",
+    handle: once(
+      (call) => rename(call, "table"),
+      () => noContent,
+    ),
+  },
 ];

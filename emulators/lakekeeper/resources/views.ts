@@ -1,34 +1,28 @@
 import { type Answer, type Call, noContent, ok, type Route } from "../http/call.ts";
 import { CatalogError } from "../http/errors.ts";
-import { stringifyJson } from "../http/json.ts";
+import { type JsonObject, parseJson, stringifyJson } from "../http/json.ts";
 import { nextPage, readPage } from "../http/paging.ts";
-import { i64, list as listOf, mapOf, maybe, object, optional, string, struct } from "../http/shape.ts";
+import { list as listOf, mapOf, maybe, object, optional, string, struct, tagged, uuid } from "../http/shape.ts";
 import { canonicalSchema } from "../iceberg/metadata.ts";
-import { metadataFileName, writeMetadataFile } from "../iceberg/metadataFile.ts";
+import { metadataFileName, nextVersion, writeMetadataFile } from "../iceberg/metadataFile.ts";
+import { changeView, storedVersion, viewUpdate, viewVersion } from "../iceberg/view.ts";
 import { uuid7 } from "../ids.ts";
 import { longLivedKeys, s3Client } from "../storage/vending.ts";
 import { getNamespace } from "../store/namespaces.ts";
-import { getTabular, insertTabular, listTabulars, type Tabular } from "../store/tabulars.ts";
+import { getTabular, insertTabular, listTabulars, setTabularMetadata, type Tabular } from "../store/tabulars.ts";
 import type { Warehouse } from "../store/warehouses.ts";
 import { readDelegation, tableAccess, tablePath } from "./access.ts";
 import { newTableLocation } from "./create.ts";
+import { change, once } from "./once.ts";
 import { requireInside } from "./rules.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
-import { loadResult } from "./tables.ts";
+import { loadResult, rename } from "./tables.ts";
 
 const createRequest = struct("CreateViewRequest", {
   name: string,
   location: maybe(string),
   schema: object,
-  "view-version": struct("ViewVersion", {
-    "version-id": i64,
-    "schema-id": i64,
-    "timestamp-ms": i64,
-    summary: mapOf(string),
-    representations: listOf(object),
-    "default-catalog": maybe(string),
-    "default-namespace": listOf(string),
-  }),
+  "view-version": viewVersion,
   properties: optional(mapOf(string), {}),
 });
 
@@ -49,15 +43,12 @@ async function create(call: Call): Promise<Answer> {
   const location = request.location?.replace(/\/+$/, "") ?? newTableLocation(warehouse, namespace, id);
   requireInside(location, warehouse.profile);
   const now = Date.now();
-  const { "default-catalog": defaultCatalog, ...rest } = version;
   const metadata = {
     "format-version": 1,
     "view-uuid": id,
     location,
     "current-version-id": version["version-id"],
-    versions: [
-      { ...rest, "timestamp-ms": now, ...(defaultCatalog === null ? {} : { "default-catalog": defaultCatalog }) },
-    ],
+    versions: [storedVersion(version, now)],
     "version-log": [{ "version-id": version["version-id"], "timestamp-ms": now }],
     schemas: [canonicalSchema(request.schema)],
     properties: request.properties,
@@ -107,9 +98,32 @@ async function list(call: Call): Promise<Answer> {
   });
 }
 
-/** The real server can do this; the stand-in says plainly that it cannot. */
-function notImplemented(): never {
-  throw new CatalogError(501, "NotImplemented", "The stand-in for Lakekeeper does not change or rename views.");
+const commitRequest = struct("CommitViewRequest", {
+  identifier: maybe(object),
+  requirements: maybe(listOf(tagged("type", { "assert-view-uuid": struct("AssertViewUuid", { uuid }) }))),
+  updates: listOf(viewUpdate),
+});
+
+/** The row stays locked from the check of the requirements to the end: of two commits one sees what the other made. */
+async function commit(call: Call): Promise<Answer> {
+  const request = call.body(commitRequest);
+  const namespace = splitNamespace(call.param("namespace"));
+  const warehouse = await warehouseOf(call);
+  const storage = s3Client(warehouse.profile, longLivedKeys(await call.catalog.secrets.read(warehouse.secretId)));
+  const committed = await change(call, warehouse, async (client) => {
+    const view = await getTabular(client, "view", warehouse.id, namespace, call.param("tabular"), true);
+    if (request.requirements?.some((requirement) => requirement.uuid !== view.id) === true)
+      throw new CatalogError(400, "ViewUuidMismatch", "View UUID does not match");
+    const metadata = changeView(parseJson(view.metadata) as JsonObject, request.updates, Date.now());
+    const location = metadata["location"] as string;
+    if (location !== view.location) requireInside(location, warehouse.profile);
+    const file = metadataFileName(nextVersion(view.metadataLocation), metadata);
+    const written = { location, metadataLocation: `${location}/metadata/${file}`, metadata: stringifyJson(metadata) };
+    await writeMetadataFile(storage, written.metadataLocation, metadata);
+    await setTabularMetadata(client, warehouse.id, view.id, written);
+    return { ...view, ...written };
+  });
+  return show(call, warehouse, namespace, committed);
 }
 
 const namespace = "/catalog/v1/:prefix/namespaces/:namespace";
@@ -119,6 +133,13 @@ export const viewRoutes: readonly Route[] = [
   { method: "GET", path: `${namespace}/views`, handle: list },
   { method: "GET", path: `${namespace}/views/:tabular`, handle: load },
   { method: "HEAD", path: `${namespace}/views/:tabular`, handle: head },
-  { method: "POST", path: `${namespace}/views/:tabular`, handle: notImplemented },
-  { method: "POST", path: "/catalog/v1/:prefix/views/rename", handle: notImplemented },
+  { method: "POST", path: `${namespace}/views/:tabular`, handle: once(commit, load) },
+  {
+    method: "POST",
+    path: "/catalog/v1/:prefix/views/rename",
+    handle: once(
+      (call) => rename(call, "view"),
+      () => noContent,
+    ),
+  },
 ];
