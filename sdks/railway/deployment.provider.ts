@@ -69,7 +69,9 @@ const provider: Provider<DeploymentInputs, DeploymentOutputs> = {
   async read(id, props) {
     const state = await environmentState(railway(), props);
     const instance = state?.instances.find(({ serviceId }) => serviceId === props.serviceId);
-    if (instance === undefined) return {};
+    // A service that was made a moment ago shows up before its instance does.
+    if (instance === undefined)
+      return state?.services.some(({ id: one }) => one === props.serviceId) ? { id, props } : {};
     if (isUnsettled(props)) return { id, props };
     const live = instance.latestDeployment;
     // Railway deploys by itself too, when it moves hosts: the latest one is it, whoever made it.

@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process";
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { stopAll as stopContainers } from "../../emulators/railway/runtime/index.ts";
+import { stopAll } from "../../platforms/local/processes.ts";
 import { run } from "../../tools/run.ts";
 
 export interface MakeResult {
@@ -120,7 +122,11 @@ export async function makeCheckout(stack = "local"): Promise<Checkout> {
     linkPackages,
     read: (path) => readFile(join(directory, path), "utf8"),
     async remove() {
-      await run(process.execPath, ["tools/sweep.ts"], { cwd: directory });
+      // Not by a command of its own, which a test may have taken the packages from.
+      for (const name of await readdir(join(directory, ".state")).catch(() => [])) {
+        await stopContainers(join(directory, ".state", name, "railway", "containers"));
+        await stopAll(join(directory, ".state", name));
+      }
       await rm(directory, { recursive: true, force: true });
     },
   };
