@@ -10,6 +10,8 @@ export interface NewTable {
   readonly partitionSpec: JsonObject | null;
   readonly sortOrder: JsonObject | null;
   readonly properties: Record<string, string>;
+  /** When the properties name none. */
+  readonly usualFormatVersion: number;
 }
 
 /** The first metadata of a table. Ids of fields are the catalog's to give: those of the request only link its parts. */
@@ -25,10 +27,11 @@ export function createMetadata(table: NewTable): Metadata {
     ...field,
     "field-id": 1000 + index,
   }));
-  const { "format-version": version, ...properties } = table.properties;
+  const { "format-version": named, ...properties } = table.properties;
+  const version = Number(named ?? table.usualFormatVersion);
   const builder = MetadataBuilder.empty(table.id, table.location);
-  if (version === "1") builder.makeVersion1();
-  else builder.upgradeFormatVersion(Number(version ?? 2));
+  if (version === 1) builder.makeVersion1();
+  else builder.upgradeFormatVersion(version);
   builder.addSchema(schema);
   builder.setCurrentSchema(-1);
   builder.addSpec({ fields: specFields });

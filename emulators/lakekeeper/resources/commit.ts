@@ -18,7 +18,7 @@ import type { Warehouse } from "../store/warehouses.ts";
 import { entityTag } from "./access.ts";
 import { newTableLocation } from "./create.ts";
 import { change, once } from "./once.ts";
-import { requireInside, requireSupported } from "./rules.ts";
+import { requireFormatVersion, requireInside, requireSupported } from "./rules.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
 import { committedBefore, loadResult } from "./tables.ts";
 
@@ -53,6 +53,7 @@ function apply(builder: MetadataBuilder, request: CommitRequest, warehouse: Ware
   for (const update of request.updates) {
     if (update.action === "set-location") requireInside(update.location.replace(/\/+$/, ""), warehouse.profile);
     if (update.action === "set-properties") requireSupported(update.updates);
+    if (update.action === "upgrade-format-version") requireFormatVersion(update["format-version"], warehouse);
     applyUpdate(builder, update);
   }
 }

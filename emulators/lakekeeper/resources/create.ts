@@ -13,7 +13,7 @@ import { findTabular, insertTabular, tabularExists } from "../store/tabulars.ts"
 import type { Warehouse } from "../store/warehouses.ts";
 import { entityTag, readDelegation, tableAccess, tablePath } from "./access.ts";
 import { change, once } from "./once.ts";
-import { requireInside, requireSupported } from "./rules.ts";
+import { requireFormatVersion, requireInside, requireSupported } from "./rules.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
 import { loadResult, madeBefore } from "./tables.ts";
 
@@ -50,7 +50,9 @@ async function create(call: Call): Promise<Answer> {
     partitionSpec: request["partition-spec"],
     sortOrder: request["write-order"],
     properties: request.properties ?? {},
+    usualFormatVersion: warehouse.formatVersions.includes(2) ? 2 : Math.max(...warehouse.formatVersions),
   });
+  requireFormatVersion(metadata["format-version"], warehouse);
   const staged = request["stage-create"];
   const metadataLocation = `${location}/metadata/${metadataFileName(0, metadata)}`;
   const table = {

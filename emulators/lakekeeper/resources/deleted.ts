@@ -1,7 +1,8 @@
 import { type Answer, type Call, noContent, ok, type Route } from "../http/call.ts";
-import { CatalogError } from "../http/errors.ts";
+import { CatalogError, PlainTextError } from "../http/errors.ts";
 import { nextPage, readPage } from "../http/paging.ts";
 import { boolean, list as listOf, oneOf, struct, uuid } from "../http/shape.ts";
+import { isUuid } from "../ids.ts";
 import { violatedConstraint } from "../store/database.ts";
 import { tabularExists, type TabularKind } from "../store/tabulars.ts";
 import { deleteTasksOf } from "../store/tasks.ts";
@@ -11,6 +12,13 @@ import { idOf, warehouseIdOf } from "./scope.ts";
 interface Deleted {
   readonly id: string;
   readonly createdMicros: string;
+}
+
+function wantedNamespace(call: Call): string | null {
+  const id = call.query.get("namespaceId");
+  if (id !== null && !isUuid(id))
+    throw new PlainTextError(400, "Failed to deserialize query string: namespaceId: UUID parsing failed");
+  return id;
 }
 
 /** Soft-deleted tables and views that can still be had back, oldest first. */
@@ -24,9 +32,16 @@ async function list(call: Call): Promise<Answer> {
      FROM tabular t JOIN namespace n USING (namespace_id)
        JOIN task ON task.warehouse_id = t.warehouse_id AND task.tabular_id = t.tabular_id
      WHERE t.warehouse_id = $1 AND deleted_at IS NOT NULL AND queue = 'tabular_expiration'
+       AND ($5::uuid IS NULL OR t.namespace_id = $5)
        AND (t.created_at, t.tabular_id) > (to_timestamp(0) + $2::bigint * interval '1 microsecond', $3::uuid)
      ORDER BY t.created_at, t.tabular_id LIMIT $4`,
-    [warehouseIdOf(call), page.afterMicros, page.afterId || "00000000-0000-0000-0000-000000000000", page.size ?? null],
+    [
+      warehouseIdOf(call),
+      page.afterMicros,
+      page.afterId || "00000000-0000-0000-0000-000000000000",
+      page.size ?? null,
+      wantedNamespace(call),
+    ],
   );
   const tabulars = rows.map((row) => ({ ...row, createdMicros: undefined }));
   return ok({ tabulars, ...nextPage(page, rows) });
@@ -62,17 +77,37 @@ async function undrop(call: Call): Promise<Answer> {
 
 const protectionRequest = struct("SetProtectionRequest", { protected: boolean });
 
+interface Protection {
+  readonly protected: boolean;
+  readonly updated_at: string | null;
+}
+
+/** The only row of a statement about the table or view in the path. Throws 404 when there is none. */
+function protectionIn(rows: readonly Protection[], kind: TabularKind, id: string): Answer {
+  if (rows[0] !== undefined) return ok(rows[0]);
+  throw new CatalogError(404, "NoSuchTabularException", `Tabular (${kind}) with id '${id}' does not exist`);
+}
+
+async function getProtection(call: Call, kind: TabularKind): Promise<Answer> {
+  const id = idOf(call, "tabular", `${kind}_id`);
+  const { rows } = await call.catalog.database.read.query<Protection>(
+    `SELECT protected, ${rfc3339("updated_at")} AS updated_at FROM tabular
+     WHERE warehouse_id = $1 AND tabular_id = $2 AND kind = $3`,
+    [warehouseIdOf(call), id, kind],
+  );
+  return protectionIn(rows, kind, id);
+}
+
 async function setProtection(call: Call, kind: TabularKind): Promise<Answer> {
   const request = call.body(protectionRequest);
   const id = idOf(call, "tabular", `${kind}_id`);
-  const { rows } = await call.catalog.database.write.query<{ protected: boolean; updated_at: string }>(
-    `UPDATE tabular SET protected = $3, updated_at = clock_timestamp() WHERE warehouse_id = $1 AND tabular_id = $2
+  const { rows } = await call.catalog.database.write.query<Protection>(
+    `UPDATE tabular SET protected = $4, updated_at = clock_timestamp()
+     WHERE warehouse_id = $1 AND tabular_id = $2 AND kind = $3
      RETURNING protected, ${rfc3339("updated_at")} AS updated_at`,
-    [warehouseIdOf(call), id, request.protected],
+    [warehouseIdOf(call), id, kind, request.protected],
   );
-  if (rows[0] === undefined)
-    throw new CatalogError(404, "NoSuchTabularException", `Tabular with id '${id}' does not exist`);
-  return ok(rows[0]);
+  return protectionIn(rows, kind, id);
 }
 
 const warehouse = "/management/v1/warehouse/:id";
@@ -80,6 +115,8 @@ const warehouse = "/management/v1/warehouse/:id";
 export const deletedRoutes: readonly Route[] = [
   { method: "GET", path: `${warehouse}/deleted-tabulars`, handle: list },
   { method: "POST", path: `${warehouse}/deleted-tabulars/undrop`, handle: undrop },
+  { method: "GET", path: `${warehouse}/table/:tabular/protection`, handle: (call) => getProtection(call, "table") },
+  { method: "GET", path: `${warehouse}/view/:tabular/protection`, handle: (call) => getProtection(call, "view") },
   { method: "POST", path: `${warehouse}/table/:tabular/protection`, handle: (call) => setProtection(call, "table") },
   { method: "POST", path: `${warehouse}/view/:tabular/protection`, handle: (call) => setProtection(call, "view") },
 ];

@@ -165,6 +165,20 @@ async function remove(call: Call): Promise<Answer> {
   return noContent;
 }
 
+async function getProtection(call: Call): Promise<Answer> {
+  const id = idOf(call, "namespaceId", "namespace_id");
+  const { rows } = await call.catalog.database.read.query<{ protected: boolean; updated_at: string | null }>(
+    `SELECT protected, ${rfc3339("updated_at")} AS updated_at FROM namespace WHERE warehouse_id = $1 AND namespace_id = $2`,
+    [warehouseIdOf(call), id],
+  );
+  if (rows[0] === undefined) throw noNamespaceOf(id);
+  return ok(rows[0]);
+}
+
+function noNamespaceOf(id: string): CatalogError {
+  return new CatalogError(404, "NoSuchNamespaceException", `Namespace with id '${id}' does not exist`);
+}
+
 const protectionRequest = struct("SetProtectionRequest", { protected: boolean, recursive: optional(boolean, false) });
 
 async function setProtection(call: Call): Promise<Answer> {
@@ -175,8 +189,7 @@ async function setProtection(call: Call): Promise<Answer> {
      RETURNING ${rfc3339("updated_at")} AS at`,
     [warehouseIdOf(call), id, request.protected],
   );
-  if (rows[0] === undefined)
-    throw new CatalogError(404, "NoSuchNamespaceException", `Namespace with id '${id}' does not exist`);
+  if (rows[0] === undefined) throw noNamespaceOf(id);
   return ok({ protected: request.protected, updated_at: rows[0].at });
 }
 
@@ -193,5 +206,6 @@ export const namespaceRoutes: readonly Route[] = [
     path: `${namespaces}/:namespace/properties`,
     handle: once(updateProperties, propertiesUpdatedBefore),
   },
+  { method: "GET", path: "/management/v1/warehouse/:id/namespace/:namespaceId/protection", handle: getProtection },
   { method: "POST", path: "/management/v1/warehouse/:id/namespace/:namespaceId/protection", handle: setProtection },
 ];

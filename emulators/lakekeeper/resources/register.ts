@@ -10,7 +10,7 @@ import { getNamespace } from "../store/namespaces.ts";
 import { deleteTabular, findTabular, insertTabular } from "../store/tabulars.ts";
 import { entityTag, tableAccess, tablePath } from "./access.ts";
 import { change, isRepeatable, once } from "./once.ts";
-import { requireInside, requireSupported } from "./rules.ts";
+import { requireFormatVersion, requireInside, requireSupported } from "./rules.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
 import { loadResult, madeBefore } from "./tables.ts";
 
@@ -33,12 +33,7 @@ async function register(call: Call): Promise<Answer> {
   const metadata = await readMetadataFile(client, metadataLocation);
   requireInside(metadata.location, warehouse.profile);
   requireSupported(metadata["properties"]);
-  if (!warehouse.formatVersions.includes(metadata["format-version"]))
-    throw new CatalogError(
-      400,
-      "FormatVersionNotAllowed",
-      `Format version ${metadata["format-version"]} is not allowed in this warehouse.`,
-    );
+  requireFormatVersion(metadata["format-version"], warehouse);
   const id = isUuid(metadata["table-uuid"]) ? metadata["table-uuid"] : uuid7();
   const table = {
     warehouseId: warehouse.id,

@@ -3,6 +3,7 @@ import type { Json } from "../http/json.ts";
 import { unsupportedProperty } from "../iceberg/metadata.ts";
 import { isBelow } from "../storage/location.ts";
 import { baseLocation, type StorageProfile } from "../storage/profile.ts";
+import type { Warehouse } from "../store/warehouses.ts";
 
 /** Throws 400 InvalidLocation unless the place lies strictly inside the warehouse. */
 export function requireInside(location: string, profile: StorageProfile): void {
@@ -22,4 +23,12 @@ export function requireSupported(properties: Json | undefined): void {
   const property = unsupportedProperty(properties);
   if (property !== undefined)
     throw new CatalogError(409, "FailedToSetProperties", `Properties contain unsupported property: '${property}'`);
+}
+
+/** Throws 400 FormatVersionNotAllowed for a table of a format version that the warehouse does not take. */
+export function requireFormatVersion(version: number, { formatVersions }: Pick<Warehouse, "formatVersions">): void {
+  if (formatVersions.includes(version)) return;
+  const allowed = formatVersions.join(", ");
+  const message = `Table format version 'v${version}' is not allowed in this warehouse. Allowed versions: [${allowed}]`;
+  throw new CatalogError(400, "FormatVersionNotAllowed", message);
 }

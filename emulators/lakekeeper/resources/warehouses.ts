@@ -1,6 +1,17 @@
 import { type Answer, type Call, noContent, ok, type Route } from "../http/call.ts";
 import { CatalogError, PlainTextError } from "../http/errors.ts";
-import { boolean, i64, list as listOf, maybe, optional, string, struct, tagged } from "../http/shape.ts";
+import {
+  boolean,
+  i64,
+  list as listOf,
+  maybe,
+  optional,
+  type Shape,
+  ShapeError,
+  string,
+  struct,
+  tagged,
+} from "../http/shape.ts";
 import { type StorageCredential, storageCredential } from "../storage/credential.ts";
 import {
   checkProfileUpdate,
@@ -59,12 +70,23 @@ async function tryStorage(call: Call, profile: StorageProfile, credential: Stora
   if (!settings.skipStorageValidation) await validateStorage(profile, credential, settings.standin.cloudflareApi);
 }
 
+/** Format versions of tables that a warehouse takes. */
+const formatVersions: Shape<number[]> = (value, path) => {
+  const versions = [...new Set(listOf(i64)(value, path))].toSorted();
+  const unknown = versions.find((version) => version < 1 || version > 3);
+  if (unknown !== undefined) throw new ShapeError(path, `invalid value: integer \`${unknown}\`, expected 1, 2 or 3`);
+  if (versions.length === 0)
+    throw new CatalogError(400, "EmptyAllowedFormatVersions", "At least one format version must be allowed.");
+  return versions;
+};
+
 const createRequest = struct("CreateWarehouseRequest", {
   "warehouse-name": string,
   "project-id": maybe(string),
   "storage-profile": storageProfile,
   "storage-credential": maybe(storageCredential),
   "delete-profile": optional(deleteProfile, { type: "hard" as const }),
+  "allowed-format-versions": maybe(formatVersions),
 });
 
 async function create(call: Call): Promise<Answer> {
@@ -91,6 +113,7 @@ async function create(call: Call): Promise<Answer> {
       credentialType: credential?.["credential-type"] ?? null,
       secretId: credential === null ? null : await secrets.insert(client, credential),
       deleteProfile: request["delete-profile"],
+      formatVersions: request["allowed-format-versions"] ?? [1, 2, 3],
     });
   });
   warehouses.put(created);
@@ -212,7 +235,7 @@ async function setProtection(call: Call): Promise<Answer> {
   return ok({ protected: updated.protected, updated_at: updated.updatedAt });
 }
 
-const formatVersionRequest = struct("UpdateFormatVersionPolicyRequest", { "allowed-format-versions": listOf(i64) });
+const formatVersionRequest = struct("UpdateFormatVersionPolicyRequest", { "allowed-format-versions": formatVersions });
 
 async function setFormatVersions(call: Call): Promise<Answer> {
   const versions = call.body(formatVersionRequest)["allowed-format-versions"];

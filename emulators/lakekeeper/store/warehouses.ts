@@ -61,7 +61,7 @@ export async function listWarehouses(
 
 export type NewWarehouse = Pick<
   Warehouse,
-  "projectId" | "name" | "profile" | "credentialType" | "secretId" | "deleteProfile"
+  "projectId" | "name" | "profile" | "credentialType" | "secretId" | "deleteProfile" | "formatVersions"
 >;
 
 function alreadyExists(projectId: string, name: string, detail: string): CatalogError {
@@ -74,8 +74,8 @@ export async function insertWarehouse(client: Queryable, warehouse: NewWarehouse
   const detail = "Error creating warehouse in catalog";
   try {
     const { rows } = await client.query<Warehouse>(
-      `INSERT INTO warehouse (warehouse_id, project_id, name, storage_profile, credential_type, secret_id, delete_profile)
-       VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${columns}`,
+      `INSERT INTO warehouse (warehouse_id, project_id, name, storage_profile, credential_type, secret_id, delete_profile, format_versions)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${columns}`,
       [
         uuid7(),
         warehouse.projectId,
@@ -84,6 +84,7 @@ export async function insertWarehouse(client: Queryable, warehouse: NewWarehouse
         warehouse.credentialType,
         warehouse.secretId,
         warehouse.deleteProfile,
+        warehouse.formatVersions,
       ],
     );
     return rows[0]!;

@@ -105,7 +105,7 @@ test("at random moments, it has lost no commit that it acknowledged, and made no
     expect(tries.flatMap(({ unacknowledged }) => unacknowledged).length).toBeGreaterThanOrEqual(kills / 2);
     expect(tries.flatMap(({ acknowledged }) => acknowledged).length).toBeGreaterThan(kills * targets.length);
   });
-}, 60_000);
+}, 600_000);
 
 /** Sends a commit that will never be answered, kills the server once `reached`, and starts it again. */
 async function killWhen(reached: () => Promise<boolean>, server: ServeProcess, send: () => Promise<Reply>) {

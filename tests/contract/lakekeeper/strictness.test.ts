@@ -1,6 +1,6 @@
 import { type RunningServer, startLakekeeper } from "../../../emulators/lakekeeper/server.ts";
-import { bucketOf, type Client, clientOf, type Reply } from "./client.ts";
-import { append, eventually, inDefault, schema, startTableWorld, type TableWorld } from "./tableWorld.ts";
+import { type Client, clientOf, type Reply } from "./client.ts";
+import { append, inDefault, schema, startTableWorld, type TableWorld } from "./tableWorld.ts";
 
 let tables: TableWorld;
 let call: Client;
@@ -153,62 +153,6 @@ describe("another encryption key", () => {
     });
     expect(given.status).toBe(200);
     expect((await other("GET", `${path}/t`)).status).toBe(200);
-  });
-});
-
-describe("protection", () => {
-  test("of a table and of a namespace is overcome by force only", async () => {
-    const warehouse = await tables.makeWarehouse("protected");
-    const namespaces = `/catalog/v1/${warehouse}/namespaces`;
-    const made = await call("POST", `/catalog/v1/${warehouse}/${inDefault}/tables`, { name: "t", schema });
-    const tableId = (made.body as { metadata: { "table-uuid": string } }).metadata["table-uuid"];
-    const { body } = await call("GET", `${namespaces}/main%1Fdefault`);
-    const namespaceId = (body as { properties: { namespace_id: string } }).properties.namespace_id;
-    const management = `/management/v1/warehouse/${warehouse}`;
-    for (const path of [`table/${tableId}`, `namespace/${namespaceId}`])
-      expect((await call("POST", `${management}/${path}/protection`, { protected: true })).status).toBe(200);
-    const table = `/catalog/v1/${warehouse}/${inDefault}/tables/t?purgeRequested=false`;
-    expect((await call("DELETE", table)).status).toBe(409);
-    expect((await call("DELETE", `${table}&force=true`)).status).toBe(204);
-    expect((await call("DELETE", `${namespaces}/main%1Fdefault`)).status).toBe(409);
-    expect((await call("DELETE", `${namespaces}/main%1Fdefault?force=true`)).status).toBe(204);
-  });
-});
-
-describe("soft deletion", () => {
-  const soft = (seconds: number): object => ({ "delete-profile": { type: "soft", "expiration-seconds": seconds } });
-
-  test("ends with the grace period, and deletes the files unless it was told not to", async () => {
-    const warehouse = await tables.makeWarehouse("expiring", soft(1) as never);
-    const path = `/catalog/v1/${warehouse}/${inDefault}/tables`;
-    const locations: string[] = [];
-    for (const name of ["purged", "kept"]) {
-      const { body } = await call("POST", path, { name, schema });
-      locations.push((body as { metadata: { location: string } }).metadata.location);
-    }
-    await call("DELETE", `${path}/purged`);
-    await call("DELETE", `${path}/kept?purgeRequested=false`);
-    const files = (location: string): Promise<string[]> => bucketOf(tables.world).list(location);
-    await eventually(async () => (await files(locations[0]!)).length === 0);
-    const tasks = async (): Promise<unknown[]> =>
-      ((await call("POST", `/management/v1/warehouse/${warehouse}/task/list`, {})).body as { tasks: unknown[] }).tasks;
-    await eventually(async () => (await tasks()).length === 0);
-    expect(await files(locations[1]!)).toHaveLength(1);
-    const { body } = await call("GET", `/management/v1/warehouse/${warehouse}/deleted-tabulars`);
-    expect(body).toEqual({ tabulars: [] });
-  });
-
-  test("cannot be taken back once the name is another table's", async () => {
-    const warehouse = await tables.makeWarehouse("reused", soft(3600) as never);
-    const path = `/catalog/v1/${warehouse}/${inDefault}/tables`;
-    const made = await call("POST", path, { name: "t", schema });
-    const { "table-uuid": id } = (made.body as { metadata: { "table-uuid": string } }).metadata;
-    await call("DELETE", `${path}/t`);
-    expect((await call("POST", path, { name: "T", schema })).status).toBe(200);
-    const undrop = await call("POST", `/management/v1/warehouse/${warehouse}/deleted-tabulars/undrop`, {
-      targets: [{ type: "table", id }],
-    });
-    expect(told(undrop)).toEqual([409, "AlreadyExistsException"]);
   });
 });
 
