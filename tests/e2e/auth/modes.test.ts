@@ -1,6 +1,10 @@
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { request } from "undici";
 import { type OpenIdProvider, startOpenIdProvider } from "../../../emulators/issuer/openIdProvider.ts";
 import type { Report } from "../../../providers/verification/report.ts";
+import { pythonWithPackages } from "../../../tools/python.ts";
+import { run } from "../../../tools/run.ts";
 import { type Checkout, makeCheckout, resourceCounts } from "../../support/checkout.ts";
 import { doctorInputs } from "../../support/liveStack.ts";
 
@@ -124,6 +128,25 @@ describe("auth.mode oidc", () => {
     });
   }, 120_000);
 
+  test("PyIceberg gets its tokens itself with the outputs", async () => {
+    const outputs = await checkout.outputs();
+    const settings = {
+      uri: outputs["LAKEHOUSE_REST_URI"],
+      warehouse: outputs["LAKEHOUSE_REST_WAREHOUSE"],
+      credential: outputs["mlRunnerCredential"],
+      "oauth2-server-uri": outputs["oauth2ServerUri"],
+      scope: outputs["scope"],
+    };
+    const given = provider.issued;
+    const script = join(process.cwd(), "tests/e2e/auth/self_service.py");
+    const listed = await run(await pythonWithPackages(), ["-B", script], {
+      cwd: checkout.directory,
+      env: { CATALOG_SETTINGS: JSON.stringify(settings) },
+    });
+    expect(JSON.parse(listed)).toEqual(["main.default", "main.test"]);
+    expect(provider.issued).toBeGreaterThan(given);
+  }, 120_000);
+
   test("a second up changes nothing, and the state keeps no secret in the clear", async () => {
     await unchanged();
     const { deployment } = JSON.parse(await checkout.engine("stack", "export")) as {
@@ -142,7 +165,7 @@ describe("auth.mode oidc", () => {
     provider.lifetimeSeconds = 3_600;
     const short = (await checkout.outputs())["karmaToken"];
     expect(short).not.toBe(before["karmaToken"]);
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await delay(2_000);
     expect((await checkout.mustMake("preview")).output).toMatch(/renew: expires \d{4}-\d\d-\d\dT/);
     expect(resourceCounts((await checkout.mustMake("up")).output)).toMatchObject({ updated: 1 });
     const after = await checkout.outputs();
@@ -209,6 +232,8 @@ describe("auth.mode bootstrap-token again", () => {
     const renewed = String((await checkout.outputs())["karmaToken"]);
     expect(renewed).not.toBe(theirs);
     expect(await config(renewed)).toBe(200);
+    // A server may remember for a minute that a token was good.
+    while ((await config(theirs)) === 200) await delay(500);
     expect(await config(theirs)).toBe(401);
-  }, 120_000);
+  }, 180_000);
 });
