@@ -61,7 +61,7 @@ describe("auth.mode none", () => {
     expect(await failedChecks()).toEqual([]);
     expect(await config()).toBe(200);
     await unchanged();
-  }, 180_000);
+  }, 600_000);
 
   test("hands out an empty token, in every format, and the doctor is content", async () => {
     const outputs = await checkout.outputs();
@@ -71,7 +71,7 @@ describe("auth.mode none", () => {
     expect(await env("dotenv")).toMatch(/^LAKEHOUSE_CATALOG_TOKEN=$/m);
     expect(await env("export")).toMatch(/^export LAKEHOUSE_CATALOG_TOKEN=''$/m);
     expect((await checkout.mustMake("doctor")).output).not.toContain("FAILED");
-  }, 60_000);
+  }, 600_000);
 });
 
 describe("auth.mode oidc", () => {
@@ -87,21 +87,21 @@ describe("auth.mode oidc", () => {
 
   test("with a wrong audience is refused by the preview", async () => {
     expect(await refused(oidc({ audience: "warehouse" }))).toContain("it is for lakekeeper, not for warehouse");
-  }, 60_000);
+  }, 600_000);
 
   test("with an expired secret is refused by the preview", async () => {
     const karma = { clientId: "karma", clientSecret: "expired-secret" };
     const output = await refused(oidc({}, { karma }));
     expect(output).toContain("gives the client karma of lakekeeper:authClients no token: 401 invalid_client");
     expect(output).toContain("pulumi config set --secret --path lakekeeper:authClients.karma.clientSecret");
-  }, 60_000);
+  }, 600_000);
 
   test("with a discovery document of another issuer is refused by the preview", async () => {
     provider.namedIssuer = "https://id.example.com";
     const output = await refused(oidc());
     delete provider.namedIssuer;
     expect(output).toContain("is the discovery document of another issuer, https://id.example.com");
-  }, 60_000);
+  }, 600_000);
 
   test("with a provider that is down is refused by up, which changes nothing", async () => {
     await checkout.configure(oidc({ issuerUrl: "http://127.0.0.1:9" }));
@@ -109,7 +109,7 @@ describe("auth.mode oidc", () => {
     expect(code).not.toBe(0);
     expect(output).toContain("The OpenID provider does not serve http://127.0.0.1:9/.well-known/openid-configuration");
     expect(await config()).toBe(200);
-  }, 60_000);
+  }, 600_000);
 
   test("takes the provider's tokens and no others", async () => {
     await checkout.configure(oidc());
@@ -126,7 +126,7 @@ describe("auth.mode oidc", () => {
       oauth2ServerUri: `${provider.url}/token`,
       scope: "lake",
     });
-  }, 120_000);
+  }, 600_000);
 
   test("PyIceberg gets its tokens itself with the outputs", async () => {
     const outputs = await checkout.outputs();
@@ -145,7 +145,7 @@ describe("auth.mode oidc", () => {
     });
     expect(JSON.parse(listed)).toEqual(["main.default", "main.test"]);
     expect(provider.issued).toBeGreaterThan(given);
-  }, 120_000);
+  }, 600_000);
 
   test("a second up changes nothing, and the state keeps no secret in the clear", async () => {
     await unchanged();
@@ -156,7 +156,7 @@ describe("auth.mode oidc", () => {
     const resources = deployment.resources.filter(({ type }) => !type.startsWith("pulumi:providers:"));
     expect(resources.length).toBeGreaterThan(20);
     for (const secret of Object.values(CLIENTS)) expect(JSON.stringify(resources)).not.toContain(secret);
-  }, 60_000);
+  }, 600_000);
 
   test("renews a token in its window, which the preview says", async () => {
     const before = await checkout.outputs();
@@ -171,7 +171,7 @@ describe("auth.mode oidc", () => {
     const after = await checkout.outputs();
     expect(after["karmaToken"]).not.toBe(short);
     expect(after["deployerToken"]).toBe(before["deployerToken"]);
-  }, 120_000);
+  }, 600_000);
 
   test("the stack itself gets a new token whenever it has to, so that none in its state can be too old", async () => {
     const { connection } = await doctorInputs(checkout);
@@ -179,7 +179,7 @@ describe("auth.mode oidc", () => {
     const given = provider.issued;
     expect((await checkout.mustMake("doctor")).output).not.toContain("FAILED");
     expect(provider.issued).toBeGreaterThan(given);
-  }, 60_000);
+  }, 600_000);
 });
 
 describe("auth.mode bootstrap-token again", () => {
@@ -199,7 +199,7 @@ describe("auth.mode bootstrap-token again", () => {
     expect(await config()).toBe(401);
     expect(outputs["mlRunnerCredential"]).toBeUndefined();
     await unchanged();
-  }, 180_000);
+  }, 600_000);
 
   test("takes no others once that time is over", async () => {
     const previous = { mode: "oidc", issuerUrl: provider.url, scope: "lake", until: until(-1) };
@@ -207,7 +207,7 @@ describe("auth.mode bootstrap-token again", () => {
     await checkout.mustMake("up");
     expect(await config(old)).toBe(401);
     expect(await config(String((await checkout.outputs())["karmaToken"]))).toBe(200);
-  }, 120_000);
+  }, 600_000);
 
   test("and back to the provider, the stack's own tokens are taken for a while, and then its key goes", async () => {
     const own = String((await checkout.outputs())["karmaToken"]);
@@ -223,7 +223,7 @@ describe("auth.mode bootstrap-token again", () => {
     expect(await config(own)).toBe(401);
     expect(await config(theirs)).toBe(200);
     await unchanged();
-  }, 240_000);
+  }, 600_000);
 
   test("a key that is dropped by the provider takes its tokens with it", async () => {
     const theirs = String((await checkout.outputs())["karmaToken"]);
@@ -235,5 +235,5 @@ describe("auth.mode bootstrap-token again", () => {
     // A server may remember for a minute that a token was good.
     while ((await config(theirs)) === 200) await delay(500);
     expect(await config(theirs)).toBe(401);
-  }, 180_000);
+  }, 600_000);
 });

@@ -40,7 +40,7 @@ test("without authentication the stack is refused by the preview, since its cata
   const { code, output } = await checkout.make("preview");
   expect(code).not.toBe(0);
   expect(output).toContain('lakekeeper:auth.mode is "none": on railway the catalog has a public address');
-}, 60_000);
+}, 600_000);
 
 test("the documents are published, seen, and believed", async () => {
   await checkout.configure({});
@@ -51,12 +51,12 @@ test("the documents are published, seen, and believed", async () => {
   const discovery = await published<{ issuer: string; jwks_uri: string }>(".well-known/openid-configuration");
   expect(discovery.jwks_uri).toBe(`${discovery.issuer}/jwks.json`);
   expect(await config(token)).toBe(200);
-}, 180_000);
+}, 600_000);
 
 test("a second up changes nothing, and neither does a refresh", async () => {
   expect(Object.keys(resourceCounts((await checkout.mustMake("up")).output))).toEqual(["unchanged"]);
   expect(Object.keys(resourceCounts((await checkout.mustMake("refresh")).output))).toEqual(["unchanged"]);
-}, 120_000);
+}, 600_000);
 
 test("another key is published beside the one before, whose tokens go on being taken; nothing is deployed", async () => {
   const before = await karmaToken();
@@ -66,7 +66,7 @@ test("another key is published beside the one before, whose tokens go on being t
   const after = await karmaToken();
   expect(await kids()).toEqual([after, before].map((token) => decodeProtectedHeader(token).kid));
   expect([await config(before), await config(after)]).toEqual([200, 200]);
-}, 120_000);
+}, 600_000);
 
 test("a key that is replaced at once takes its tokens with it", async () => {
   const before = await karmaToken();
@@ -75,9 +75,9 @@ test("a key that is replaced at once takes its tokens with it", async () => {
   expect(await kids()).toEqual([decodeProtectedHeader(after).kid]);
   expect(await config(after)).toBe(200);
   expect(decodeProtectedHeader(after).kid).not.toBe(decodeProtectedHeader(before).kid);
-}, 120_000);
+}, 600_000);
 
 test("down takes the Worker away", async () => {
   await checkout.mustMake("down");
   expect((await checkout.engine("stack", "export")).includes("WorkersScript")).toBe(false);
-}, 60_000);
+}, 600_000);
