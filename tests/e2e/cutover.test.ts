@@ -30,7 +30,7 @@ beforeAll(async () => {
   const bucket = new S3Client((await doctorInputs(checkout)).storage);
   const [from, to] = [parseLocation(first), parseLocation(second)];
   await bucket.put(to.bucket, to.key, await bucket.get(from.bucket, from.key));
-}, 60_000);
+}, 600_000);
 
 afterAll(async () => {
   await checkout.remove();
@@ -57,7 +57,7 @@ test("read and sql are exchanged at will, and decide which catalog the ml-runner
   await enter("read");
   await checkout.mustMake("up");
   expect(await catalogType()).toBe("rest");
-}, 90_000);
+}, 600_000);
 
 test("the run that enters write registers the SqlCatalog's last pointers", async () => {
   catalog.point(TABLE, second);
@@ -65,7 +65,7 @@ test("the run that enters write registers the SqlCatalog's last pointers", async
   await checkout.mustMake("up");
   expect(await catalogType()).toBe("rest");
   expect(await pointer()).toBe(second);
-}, 90_000);
+}, 600_000);
 
 test("from then on the SqlCatalog is not followed any more", async () => {
   catalog.point(TABLE, first);
@@ -73,7 +73,7 @@ test("from then on the SqlCatalog is not followed any more", async () => {
   await checkout.mustMake("up");
   expect(await pointer()).toBe(second);
   expect(Object.keys(await pointersInCatalog(await doctorInputs(checkout)))).toHaveLength(84);
-}, 90_000);
+}, 600_000);
 
 test.each(["read", "sql"])(
   "there is no way back from write to %s, which the preview says",
@@ -84,7 +84,7 @@ test.each(["read", "sql"])(
     expect(output).toContain(`lakekeeper:cutover cannot go from write back to ${phase}`);
     expect(output).toContain("Keep lakekeeper:cutover at write");
   },
-  60_000,
+  600_000,
 );
 
 test("and up does nothing on that way either", async () => {
@@ -100,4 +100,4 @@ test("and up does nothing on that way either", async () => {
   await enter("write");
   await checkout.mustMake("up");
   expect((await checkout.mustMake("doctor")).output).not.toContain("FAILED");
-}, 90_000);
+}, 600_000);

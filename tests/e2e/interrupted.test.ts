@@ -30,7 +30,7 @@ test("an isolated stack keeps its passphrase to itself and leaves the tracked se
   // Once made, both stay: secrets in the state are read with them.
   await checkout.mustMake("preview");
   expect(await checkout.read(".state/pulumi/project/Pulumi.local.yaml")).toBe(copy);
-}, 60_000);
+}, 600_000);
 
 test("a second command while one runs says so and leaves it alone; one that is killed leaves no process", async () => {
   const first = await upInTheMiddle(checkout);
@@ -60,7 +60,7 @@ test("a second command while one runs says so and leaves it alone; one that is k
   expect(await checkout.engine("stack", "export")).not.toContain("pending_operations");
   await checkout.mustMake("up");
   expect((await checkout.mustMake("down")).output).toContain("Nothing of the stack local is running");
-}, 120_000);
+}, 600_000);
 
 test("two commands that begin together do not break each other", async () => {
   rmSync(join(checkout.directory, ".state"), { recursive: true });
@@ -72,7 +72,7 @@ test("two commands that begin together do not break each other", async () => {
   expect(output).toContain("unchanged");
   // The report of such a run is an earlier one's.
   expect(output).toContain("; verified at 2026-01-02T03:04:05.000Z");
-}, 120_000);
+}, 600_000);
 
 test("what a killed run was doing is forgotten also when its lock is gone", async () => {
   const file = join(checkout.directory, STATE);
@@ -85,7 +85,7 @@ test("what a killed run was doing is forgotten also when its lock is gone", asyn
   const { output } = await checkout.mustMake("up");
   expect(output).toContain("An earlier run on the stack local was killed");
   expect((await checkout.mustMake("up")).output).not.toMatch(/killed|interrupted|pending/);
-}, 60_000);
+}, 600_000);
 
 test.each([
   ["nothing", undefined],
@@ -103,12 +103,12 @@ test.each([
     expect(output).toContain("unchanged");
     expect(output).not.toContain("created");
   },
-  60_000,
+  600_000,
 );
 
 test("a refresh does not print the outputs", async () => {
   expect((await checkout.mustMake("refresh")).output).not.toContain("LAKEHOUSE_");
-}, 60_000);
+}, 600_000);
 
 test("clean keeps what would be lost, says what that is, and removes it when forced", async () => {
   const refused = await checkout.make("clean");
@@ -125,7 +125,7 @@ test("clean keeps what would be lost, says what that is, and removes it when for
   );
   await checkout.mustMake("clean", { FORCE: "1" });
   expect(readdirSync(checkout.directory)).not.toContain(".state");
-}, 60_000);
+}, 600_000);
 
 test("without a login, a command on a stack of one's own says what to do", async () => {
   const fresh = await makeCheckout();
@@ -141,4 +141,4 @@ test("without a login, a command on a stack of one's own says what to do", async
   } finally {
     await fresh.remove();
   }
-}, 60_000);
+}, 600_000);

@@ -45,7 +45,7 @@ test.each([
     await makeUntil(target, enough);
     expect(processesOf(checkout)).toEqual([]);
   },
-  60_000,
+  600_000,
 );
 
 test("a command that is told to end ends its engine in order", async () => {
@@ -55,7 +55,7 @@ test("a command that is told to end ends its engine in order", async () => {
   letGo(checkout);
   expect((await result).code).not.toBe(0);
   expect(processesOf(checkout)).toEqual([]);
-}, 60_000);
+}, 600_000);
 
 test("the next command ends what is left when everything was killed, and leaves another checkout's run alone", async () => {
   const running = await upInTheMiddle(other);
@@ -81,7 +81,7 @@ test("the next command ends what is left when everything was killed, and leaves 
   expect(processesOf(other)).toEqual(others);
   letGo(other);
   expect((await running.result).code).toBe(0);
-}, 120_000);
+}, 600_000);
 
 test("down and clean end what is left as well", async () => {
   for (const [target, variables] of [
@@ -97,4 +97,4 @@ test("down and clean end what is left as well", async () => {
     await checkout.mustMake(target, variables);
     expect(processesOf(checkout)).toEqual([]);
   }
-}, 120_000);
+}, 600_000);

@@ -104,13 +104,13 @@ test("a second time it changes nothing, and neither does a refresh", async () =>
   expect(Object.keys(resourceCounts((await checkout.mustMake("up")).output))).toEqual(["unchanged"]);
   expect(Object.keys(resourceCounts((await checkout.mustMake("refresh")).output))).toEqual(["unchanged"]);
   expect(Object.keys(resourceCounts((await checkout.mustMake("preview")).output))).toEqual(["unchanged"]);
-}, 120_000);
+}, 600_000);
 
 test("PyIceberg, given the five outputs, reads every row of all 84 tables with vended keys and with its own", async () => {
   const everything = { tables: 84, rowsOfTable: sampleRows(), failures: {} };
   expect(await readAll("1")).toMatchObject({ ...everything, vended: 84 });
   expect(await readAll("0")).toMatchObject({ ...everything, vended: 0 });
-}, 180_000);
+}, 600_000);
 
 test("the state keeps every secret encrypted and each provider small", async () => {
   const doctor = await doctorInputs(checkout);
@@ -133,14 +133,14 @@ test("the state keeps every secret encrypted and each provider small", async () 
   });
   expect(sizes.length).toBeGreaterThan(20);
   expect(sizes.filter(({ bytes }) => bytes >= 3072)).toEqual([]);
-}, 60_000);
+}, 600_000);
 
 test("processes that were killed are started by the next up, which looks at the result and changes nothing else", async () => {
   for (const pid of await pids()) await kill(pid);
   const { output } = await checkout.mustMake("up");
   expect(resourceCounts(output)).toMatchObject({ updated: 6 });
   expect((await checkout.mustMake("doctor")).output).not.toContain("FAILED");
-}, 120_000);
+}, 600_000);
 
 test("the doctor names the failing check when the server is stopped, and up repairs it", async () => {
   const serve = (await resources()).find(({ urn }) => urn.endsWith("::lakekeeper-serve"));
@@ -151,7 +151,7 @@ test("the doctor names the failing check when the server is stopped, and up repa
   expect(sick.output).toContain("make up");
   await checkout.mustMake("up");
   expect((await checkout.make("doctor")).code).toBe(0);
-}, 120_000);
+}, 600_000);
 
 test("a warehouse that was renamed by hand gets its name back after a refresh", async () => {
   const { connection, warehouseId } = await doctorInputs(checkout);
@@ -167,14 +167,14 @@ test("a warehouse that was renamed by hand gets its name back after a refresh", 
   await checkout.mustMake("refresh");
   await checkout.mustMake("up");
   expect((await checkout.mustMake("doctor")).output).toContain("passed   config with the token");
-}, 120_000);
+}, 600_000);
 
 test("a token that was deleted from the state is issued again, and nothing else changes but what carries it", async () => {
   const urn = (await resources()).find((resource) => resource.urn.endsWith("::access-karma"))?.urn ?? "";
   await checkout.engine("state", "delete", urn, "--yes");
   const { output } = await checkout.mustMake("up");
   expect(resourceCounts(output)).toEqual({ created: 1, unchanged: expect.any(Number) as number });
-}, 120_000);
+}, 600_000);
 
 describe("pointers of the SqlCatalog", () => {
   const database = () => join(checkout.directory, ".state/local/catalog.db");
@@ -207,7 +207,7 @@ describe("pointers of the SqlCatalog", () => {
     change("UPDATE iceberg_tables SET iceberg_type = 'TABLE' WHERE table_namespace = ? AND table_name = ?");
     await checkout.mustMake("up");
     expect(await readAll("1")).toMatchObject({ tables: 84, rowsOfTable: sampleRows(), failures: {} });
-  }, 180_000);
+  }, 600_000);
 
   test("one outside the warehouse is refused before anything is touched, by name", async () => {
     change(
@@ -226,7 +226,7 @@ describe("pointers of the SqlCatalog", () => {
     db.close();
     await checkout.mustMake("up");
     expect(await readAll("1")).toMatchObject({ tables: 84, failures: {} });
-  }, 180_000);
+  }, 600_000);
 });
 
 describe("wrong settings stop a run before it changes anything", () => {
@@ -250,18 +250,18 @@ describe("wrong settings stop a run before it changes anything", () => {
     async (extra, expected) => {
       expect(await upWith(extra)).toContain(expected);
     },
-    60_000,
+    600_000,
   );
 
   test("another bucket is refused, since the tables lie in this one", async () => {
     const output = await upWith("  lakekeeper:bucket: another\n");
     expect(output).toContain("resource 'warehouse' has a problem: lakekeeper:bucket cannot change from");
     await checkout.mustMake("up");
-  }, 120_000);
+  }, 600_000);
 
   test("and afterwards the stack is as it was", async () => {
     expect(Object.keys(resourceCounts((await checkout.mustMake("up")).output))).toEqual(["unchanged"]);
-  }, 60_000);
+  }, 600_000);
 });
 
 test("down leaves nothing running and every object in the bucket, and up works again on it", async () => {

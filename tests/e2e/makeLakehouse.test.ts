@@ -30,4 +30,4 @@ test("PyIceberg makes the 84 tables of the sample anew, with the same rows, and 
   } finally {
     await rm(folder, { recursive: true });
   }
-}, 180_000);
+}, 600_000);

@@ -9,12 +9,12 @@ let checkout: Checkout;
 beforeAll(async () => {
   checkout = await makeCheckout();
   await checkout.mustMake("up");
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await checkout.mustMake("down");
   await checkout.remove();
-}, 60_000);
+}, 600_000);
 
 /** The shell commands below a sentence of the page; the engine is told not to ask. */
 function commandsBelow(sentence: string): string {
@@ -45,7 +45,7 @@ test("every token is void after the steps for that, and the new ones are accepte
   expect(await old()).toBe(401);
   expect(await (await readerToken())()).toBe(200);
   expect((await checkout.mustMake("doctor")).output).not.toContain("FAILED");
-}, 120_000);
+}, 600_000);
 
 test("a bootstrap that is taken out of the state with what depends on it is found again", async () => {
   const urns = await checkout.engine("stack", "--show-urns");
@@ -54,4 +54,4 @@ test("a bootstrap that is taken out of the state with what depends on it is foun
   const { output } = await checkout.mustMake("up");
   expect(resourceCounts(output)).toMatchObject({ created: 5 });
   expect(output).not.toContain("FAILED");
-}, 60_000);
+}, 600_000);

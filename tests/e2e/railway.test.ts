@@ -90,7 +90,7 @@ test("a preview of a new stack names what will be made, and makes nothing", asyn
     expect(output).toContain(type);
   }
   expect((await look("objects", objects))["projects"]).toEqual([]);
-}, 120_000);
+}, 600_000);
 
 test("up makes all of it, green, with at most 60 calls of which at most 5 are at a time", async () => {
   const before = (await look("calls", calls)).calls;
@@ -107,7 +107,7 @@ test("up makes all of it, green, with at most 60 calls of which at most 5 are at
     services: expect.arrayContaining(["Postgres", "Migrate", "Lakekeeper"]) as unknown,
     volumes: ["postgres-data"],
   });
-}, 180_000);
+}, 600_000);
 
 test("a second up changes nothing and calls nobody; a refresh changes nothing with at most 12 calls", async () => {
   const before = (await look("calls", calls)).calls;
@@ -115,11 +115,11 @@ test("a second up changes nothing and calls nobody; a refresh changes nothing wi
   expect((await look("calls", calls)).calls).toBe(before);
   expect(Object.keys(resourceCounts((await checkout.mustMake("refresh")).output))).toEqual(["unchanged"]);
   expect((await look("calls", calls)).calls - before).toBeLessThanOrEqual(12);
-}, 120_000);
+}, 600_000);
 
 test("the doctor sees the catalog as its clients do", async () => {
   expect((await checkout.mustMake("doctor")).output).not.toContain("FAILED");
-}, 60_000);
+}, 600_000);
 
 test("a failed migration leaves the old Lakekeeper serving, and says why", async () => {
   await version(MISSING);
@@ -128,7 +128,7 @@ test("a failed migration leaves the old Lakekeeper serving, and says why", async
   expect(output).toMatch(/Migrate: its deployment .* is FAILED/);
   expect(output).toContain("What ran before goes on running");
   expect(await health()).toBe(200);
-}, 120_000);
+}, 600_000);
 
 test("a new image is migrated first, after a backup of the volume, and then served", async () => {
   const before = (await look("calls", calls)).operations["volumeInstanceBackupCreate"] ?? 0;
@@ -137,7 +137,7 @@ test("a new image is migrated first, after a backup of the volume, and then serv
   expect((await checkout.outputs())["lakekeeperRuntime"]).toBe(`quay.io/lakekeeper/catalog:v${NEXT}`);
   expect(await health()).toBe(200);
   expect(before).toBe(1);
-}, 120_000);
+}, 600_000);
 
 test("an older image is refused in the preview, with the reason", async () => {
   await version(FIRST);
@@ -145,7 +145,7 @@ test("an older image is refused in the preview, with the reason", async () => {
   expect(code).not.toBe(0);
   expect(output).toContain(`lakekeeper:version cannot go from ${NEXT} back to ${FIRST}`);
   await version(NEXT);
-}, 60_000);
+}, 600_000);
 
 test("a service that somebody deletes on Railway is seen by a refresh and made again", async () => {
   const found = services.parse(
@@ -157,7 +157,7 @@ test("a service that somebody deletes on Railway is seen by a refresh and made a
   await checkout.mustMake("up");
   expect((await look("objects", objects))["services"]?.sort()).toEqual(nodes.map(({ name }) => name).sort());
   expect((await checkout.mustMake("doctor")).output).not.toContain("FAILED");
-}, 180_000);
+}, 600_000);
 
 test("a destroy leaves nothing on Railway and every object in the bucket", async () => {
   const { endpoint } = (await doctorInputs(checkout)).storage;
@@ -173,4 +173,4 @@ test("a destroy leaves nothing on Railway and every object in the bucket", async
   });
   for (const { key } of sampleObjects()) await bucket.head(SAMPLE_BUCKET, key);
   expect((await checkout.mustMake("down")).output).toContain("Nothing of the stack dev is running");
-}, 180_000);
+}, 600_000);

@@ -15,7 +15,7 @@ beforeAll(async () => {
   checkout = await makeCheckout("dev");
   await checkout.configure(SHORT);
   await checkout.mustMake("up");
-}, 120_000);
+}, 600_000);
 afterAll(() => checkout.remove());
 
 const account = z.object({
@@ -50,7 +50,7 @@ test("a preview shows the new token, the old one's end, and what waits in betwee
   expect(output).toMatch(/- cloudflare:index\/accountToken:AccountToken/);
   expect(output).toContain("lakekeeper:CredentialOverlap");
   expect(await generations()).toEqual([1]);
-}, 60_000);
+}, 600_000);
 
 test("a run that is killed while it waits has deleted nothing", async () => {
   const run = checkout.start("up");
@@ -58,7 +58,7 @@ test("a run that is killed while it waits has deleted nothing", async () => {
   process.kill(await engine(), "SIGKILL");
   expect((await run.result).code).not.toBe(0);
   expect(await generations()).toEqual([1, 2]);
-}, 120_000);
+}, 600_000);
 
 test("make rotate goes on to the next one, deletes those before it, and no read fails", async () => {
   const { output } = await checkout.mustMake("rotate", { WHAT: "r2" });
@@ -67,4 +67,4 @@ test("make rotate goes on to the next one, deletes those before it, and no read 
   expect(failures).toBe("0");
   expect(await generations()).toEqual([3]);
   expect((await checkout.mustMake("doctor")).output).not.toContain("FAILED");
-}, 240_000);
+}, 600_000);

@@ -16,7 +16,7 @@ let checkout: Checkout;
 beforeAll(async () => {
   checkout = await makeCheckout();
   await checkout.mustMake("up");
-}, 60_000);
+}, 600_000);
 
 afterAll(async () => {
   await checkout.remove();
@@ -65,7 +65,7 @@ describe("a new signing key", () => {
       expect(previewOf(output, "lakekeeper:Token", `access-${subject}`)).toMatch(/~ kid\s*: "\S+" => \[unknown\]/);
     }
     expect(await tokens()).toEqual(before);
-  }, 60_000);
+  }, 600_000);
 
   test("signs every token anew, while the old ones go on being taken", async () => {
     const { output } = await checkout.mustMake("up");
@@ -77,14 +77,14 @@ describe("a new signing key", () => {
     expect(await publishedKids()).toEqual([newKid, oldKid]);
     for (const token of [before[0]!, after[0]!]) expect(await loadsTable(token)).toBe(true);
     for (const token of [...before, ...after]) expect(output.includes(token)).toBe(false);
-  }, 60_000);
+  }, 600_000);
 
   test("is made once", async () => {
     const made = await tokens();
     expect(Object.keys(resourceCounts((await checkout.mustMake("up")).output))).toEqual(["unchanged"]);
     expect(await tokens()).toEqual(made);
     expect((await checkout.mustMake("doctor")).output).not.toContain("FAILED");
-  }, 60_000);
+  }, 600_000);
 
   test("is not taken back", async () => {
     await checkout.configure({ "lakekeeper:auth": { keyGeneration: 1 } });
@@ -93,7 +93,7 @@ describe("a new signing key", () => {
     expect(code).not.toBe(0);
     expect(output).toContain("lakekeeper:auth.keyGeneration cannot go from 2 back to 1: that key is gone");
     expect(output).toContain("Set it to 2, or higher to make a new one.");
-  }, 60_000);
+  }, 600_000);
 });
 
 describe("a token that is about to expire", () => {
@@ -116,12 +116,12 @@ describe("a token that is about to expire", () => {
   beforeAll(async () => {
     await checkout.configure({ "lakekeeper:auth": settings });
     await checkout.mustMake("up");
-  }, 60_000);
+  }, 600_000);
 
   test("is left alone before its window", async () => {
     await age(6);
     expect(Object.keys(resourceCounts((await checkout.mustMake("up")).output))).toEqual(["unchanged"]);
-  }, 60_000);
+  }, 600_000);
 
   test("is renewed in its window, which the preview says", async () => {
     const [before, ...others] = await tokens();
@@ -136,5 +136,5 @@ describe("a token that is about to expire", () => {
     expect(decodeJwt(renewed!).exp! * 1000).toBeGreaterThan(Date.now() + 9.9 * DAY_MS);
     expect(await loadsTable(renewed!)).toBe(true);
     expect(Object.keys(resourceCounts((await checkout.mustMake("up")).output))).toEqual(["unchanged"]);
-  }, 60_000);
+  }, 600_000);
 });

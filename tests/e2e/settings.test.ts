@@ -42,7 +42,7 @@ test("a secret is set as it was typed, and neither it nor its salt comes into th
   const copy = await checkout.read(".state/pulumi/project/Pulumi.local.yaml");
   expect(copy).toMatch(/secure: v1:/);
   expect(copy).not.toContain("reader");
-}, 60_000);
+}, 600_000);
 
 test("a plain setting comes into the tracked file, with nothing else", async () => {
   const before = await tracked();
@@ -50,7 +50,7 @@ test("a plain setting comes into the tracked file, with nothing else", async () 
   expect(await tracked()).toBe(`${before}  lakekeeper:cutover: sql\n`);
   await pulumi("config", "rm", "lakekeeper:cutover");
   expect(await tracked()).toBe(before);
-}, 60_000);
+}, 600_000);
 
 test("secrets outlive clean, and up works after it", async () => {
   await checkout.mustMake("up");
@@ -60,7 +60,7 @@ test("secrets outlive clean, and up works after it", async () => {
   await checkout.linkPackages();
   await checkout.mustMake("up");
   expect(await pulumi("config", "get", SECRET)).toBe(`${VALUE}\n`);
-}, 60_000);
+}, 600_000);
 
 test("a secret can be replaced by a plain setting, and be taken away", async () => {
   const before = await tracked();
@@ -71,7 +71,7 @@ test("a secret can be replaced by a plain setting, and be taken away", async () 
   await pulumi("config", "rm", SECRET);
   expect(await tracked()).toBe(before);
   expect(await checkout.read(".state/pulumi/project/Pulumi.local.yaml")).not.toContain("sqlCatalog");
-}, 60_000);
+}, 600_000);
 
 test("an emulated stack has secrets of its own, and the real one's stay as they are", async () => {
   const file = join(checkout.directory, "Pulumi.dev.yaml");
@@ -92,11 +92,11 @@ test("an emulated stack has secrets of its own, and the real one's stay as they 
   expect(changed).toContain("    secure: AAABBB\n");
   expect(changed).toContain("  lakekeeper:cutover: sql\n");
   expect(changed).toContain("secretsprovider: awskms://key\nencryptedkey: AAAA\n");
-}, 60_000);
+}, 600_000);
 
 test("encrypted settings in the tracked file of the local stack are refused with the remedy", async () => {
   await writeFile(join(checkout.directory, "Pulumi.local.yaml"), `config:\n  ${SECRET}:\n    secure: v1:AAA\n`);
   const { code, output } = await checkout.make("preview");
   expect(code).not.toBe(0);
   expect(output).toMatch(/error: Pulumi\.local\.yaml holds encrypted settings.*config set --secret/);
-}, 60_000);
+}, 600_000);

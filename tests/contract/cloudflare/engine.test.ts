@@ -23,7 +23,7 @@ beforeAll(async () => {
     ACCOUNT_ID: accountId,
     ZONE_ID: cloudflare.zones[0]!.id,
   });
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await program.remove();

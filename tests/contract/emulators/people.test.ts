@@ -177,4 +177,4 @@ test("a catalog brings its own Postgres, takes the issuer's token, and keeps wha
   await stop(second.child);
   const entries = (await readFile(log, "utf8")).trim().split("\n");
   expect(entries.map((entry) => (JSON.parse(entry) as { status: number }).status)).toEqual([200, 503]);
-}, 120_000);
+}, 600_000);

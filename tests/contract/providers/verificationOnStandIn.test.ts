@@ -62,7 +62,7 @@ beforeAll(async () => {
   const names = ["main", "main.default", "main.test"];
   await namespaces.create({ connection, warehouse: "lakehouse", warehouseId, namespaces: names });
   await tables.create({ connection, warehouseId, location: "s3://lakehouse", tables: pointers });
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await catalog.stop();

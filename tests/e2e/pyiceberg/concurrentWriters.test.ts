@@ -51,5 +51,5 @@ describe.each<Vending>(["1", "0"])("with LAKEHOUSE_REST_VENDING=%s", (vending) =
     const files = await lakehouse.files(`${metadata.location}/`);
     expect(files.filter((key) => key.endsWith(".metadata.json"))).toEqual(versions.map(keyOf).toSorted());
     expect(files.filter((key) => key.endsWith(".parquet"))).toHaveLength(commits + refusals);
-  }, 120_000);
+  }, 600_000);
 });

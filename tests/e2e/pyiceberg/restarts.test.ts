@@ -23,7 +23,7 @@ beforeAll(async () => {
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
   await startServer();
-}, 60_000);
+}, 600_000);
 afterAll(async () => {
   await killServer();
   await lakehouse.close();
@@ -79,7 +79,7 @@ test("a server that is killed again and again: no append is lost or there twice"
   expect(marks).toHaveLength(work.writers * work.appends);
   const files = await lakehouse.files((await client.do<{ location: string }>("metadata", { table })).location);
   for (const { manifestList } of history) expect(files).toContain(keyOf(manifestList));
-}, 120_000);
+}, 600_000);
 
 test("a client that was there before the restart goes on", async () => {
   const env = { LAKEHOUSE_REST_URI: `${url}/catalog` };

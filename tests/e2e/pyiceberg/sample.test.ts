@@ -60,7 +60,7 @@ beforeAll(async () => {
     secretAccessKey: secretAccessKey(token),
   });
   for (const { key, body } of sampleObjects()) await bucket.put(SAMPLE_BUCKET, key, Buffer.from(body));
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await lakekeeper.close();
@@ -110,7 +110,7 @@ test("registers the sample's 84 tables with register_table, then reads every row
   };
   expect(await python("1", "read_all.py")).toEqual({ ...read, vended: 84 });
   expect(await python("0", "read_all.py")).toEqual({ ...read, vended: 0 });
-}, 120_000);
+}, 600_000);
 
 test("the README's reader reads a table, with vended keys and with its own", async () => {
   const [, example = ""] = /```python\n(.*?)```/s.exec(await readFile("README.md", "utf8")) ?? [];
@@ -120,4 +120,4 @@ test("the README's reader reads a table, with vended keys and with its own", asy
   expect(rows).toBeGreaterThan(0);
   expect(await python("1", script)).toBe(rows);
   expect(await python("0", script)).toBe(rows);
-}, 60_000);
+}, 600_000);
