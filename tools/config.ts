@@ -7,10 +7,16 @@ import { requireReachable } from "./reachable.ts";
 import { run } from "./run.ts";
 import { checkout, currentStack, stackArguments, type Stack } from "./stack.ts";
 
+const printedSchema = z.record(z.string(), z.object({ value: z.string().optional() }));
+
 await command(async () => {
   const stack = await currentStack();
   await (stack.isolated ? ready(stack) : requireReachable(stack));
-  const needed = requirements(await settings(stack), `pulumi config set --stack ${stack.name}`);
+  const needed = requirements(
+    { ...(await settings(stack)), ...emulated(stack) },
+    stack.name === "local" ? "tools/pulumi config set" : `pulumi config set --stack ${stack.name}`,
+    stack.environment,
+  );
   const missing = needed.filter(({ isSet }) => !isSet);
   for (const { setting, isSet, what } of needed) {
     process.stdout.write(`${isSet ? "set     " : "MISSING "} ${setting}: ${what}\n`);
@@ -22,12 +28,23 @@ await command(async () => {
   else process.exitCode = 1;
 });
 
-const printedSchema = z.record(z.string(), z.object({ value: z.string().optional() }));
-
 /** Secrets are read, to see which fields of an object are there, and never printed. */
 async function settings(stack: Stack): Promise<Record<string, string>> {
   const options = ["config", "--json", "--show-secrets", ...stackArguments(stack)];
   const printed = await run("pulumi", options, { cwd: checkout, env: stack.environment });
   const entries = Object.entries(printedSchema.parse(JSON.parse(printed)));
   return Object.fromEntries(entries.flatMap(([key, { value }]) => (value === undefined ? [] : [[key, value]])));
+}
+
+/** The accounts that the emulators of this stack have. */
+function emulated(stack: Stack): Record<string, string> {
+  const given = JSON.parse(stack.environment["LAKEKEEPER_EMULATED_SETTINGS"] ?? "{}") as Record<
+    string,
+    string | object
+  >;
+  const texts = Object.entries(given).map(([key, value]) => [
+    key,
+    typeof value === "string" ? value : JSON.stringify(value),
+  ]);
+  return Object.fromEntries(texts) as Record<string, string>;
 }

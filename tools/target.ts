@@ -31,11 +31,11 @@ async function change(stack: Stack, name: "up" | "refresh" | "destroy"): Promise
   if (stack.isolated) {
     await alone(stack, async () => {
       await ready(stack);
-      await pulumi(stack, [name, ...changing(stack)]);
+      await pulumi(stack, [name, ...changing(stack, name)]);
     });
   } else {
     await requireReachable(stack);
-    await pulumi(stack, [name, ...changing(stack)]);
+    await pulumi(stack, [name, ...changing(stack, name)]);
   }
 }
 
@@ -43,7 +43,7 @@ async function change(stack: Stack, name: "up" | "refresh" | "destroy"): Promise
 async function destroy(stack: Stack): Promise<void> {
   if (exists(stack)) {
     await ready(stack);
-    await pulumi(stack, ["destroy", ...changing(stack)]);
+    await pulumi(stack, ["destroy", ...changing(stack, "destroy")]);
   }
   await sweep(stack.name);
   process.stdout.write(`Nothing of the stack ${stack.name} is running. Its bucket is kept in .state/${stack.name}.\n`);
@@ -53,8 +53,9 @@ async function destroy(stack: Stack): Promise<void> {
  * Asks before it changes a stack that may be somebody's production, unless YES=1; an isolated stack is ours alone.
  * The outputs that a person wants are told afterwards, in fewer lines.
  */
-function changing(stack: Stack): string[] {
+function changing(stack: Stack, name: "up" | "refresh" | "destroy"): string[] {
   const always = [...stackArguments(stack), "--suppress-outputs"];
-  if (stack.isolated) return [...always, "--yes", "--skip-preview"];
+  // Only a preview finds what is protected before anything has been deleted.
+  if (stack.isolated) return [...always, "--yes", ...(name === "destroy" ? [] : ["--skip-preview"])];
   return process.env.YES === "1" ? [...always, "--yes"] : always;
 }
