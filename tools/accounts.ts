@@ -116,7 +116,8 @@ async function start(
     port,
     healthUrl: `http://127.0.0.1:${port}/-/health`,
     startTimeoutSeconds: 60,
-    codeDigest: await codeDigest(code),
+    // This may be run from any folder.
+    codeDigest: await codeDigest(code.map((folder) => join(checkout, folder))),
     logFile: join(state, "logs", `${name}.log`),
   });
 }
