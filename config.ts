@@ -98,7 +98,8 @@ function describe(issue: z.core.$ZodIssue, raw: Readonly<Record<string, string>>
   }
   const value = shown(text, path);
   const told = SECRET.has(name) && value !== NOT_SET ? "[secret]" : value;
-  return [`${field} is ${told}: it ${issue.message}`];
+  const wanted = issue.message.replace(/^Invalid input: expected (\w+), received \w+$/, "must be a $1");
+  return [`${field} is ${told}: it ${wanted}`];
 }
 
 const NOT_SET = "not set";

@@ -37,6 +37,10 @@ describe("settings of other packages", () => {
 describe("a wrong setting is named with its value and what would be right", () => {
   test.each([
     [
+      { "lakekeeper:auth": '{"tokenLifetimeDays":"ten"}' },
+      'lakekeeper:auth.tokenLifetimeDays is "ten": it must be a number',
+    ],
+    [
       { "lakekeeper:stsTokenValiditySeconds": "0" },
       'lakekeeper:stsTokenValiditySeconds is "0": it must be a whole number from 1 to 604800',
     ],
