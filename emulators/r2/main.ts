@@ -1,5 +1,5 @@
-import { parseArgs } from "node:util";
 import { Faults } from "../faults.ts";
+import { required, serveFromCommandLine } from "../serving.ts";
 import { jurisdictions } from "./jurisdictions.ts";
 import { startR2, type R2Options } from "./server.ts";
 
@@ -24,26 +24,7 @@ Environment:
   R2_EMULATOR_SIGNED_CHUNKS  1 to accept bodies signed chunk by chunk, which R2 refuses
 `;
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { help: { type: "boolean", short: "h" } },
-});
-
-if (values.help) {
-  process.stdout.write(help);
-} else if (positionals.length !== 1 || positionals[0] !== "serve") {
-  process.stderr.write(help);
-  process.exitCode = 2;
-} else {
-  await serve().catch((error: unknown) => {
-    process.stderr.write(
-      `The R2 emulator could not start: ${error instanceof Error ? error.message : String(error)}\n`,
-    );
-    process.exit(1);
-  });
-}
-
-async function serve(): Promise<void> {
+await serveFromCommandLine("R2", help, async () => {
   const { R2_EMULATOR_LOG: requestLog } = process.env;
   const r2 = await startR2({
     port: Number(process.env["R2_EMULATOR_PORT"] ?? "0"),
@@ -63,12 +44,9 @@ async function serve(): Promise<void> {
     faults: Faults.fromLines(process.env["R2_EMULATOR_FAULT"]),
     ...(requestLog === undefined ? {} : { requestLog }),
   });
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => void r2.close().then(() => process.exit(0)));
-  }
   const { port, jurisdictions: urls, zones } = r2;
-  process.stdout.write(`${JSON.stringify({ ready: true, port, jurisdictions: urls, zones })}\n`);
-}
+  return { server: r2, ready: { port, jurisdictions: urls, zones } };
+});
 
 function jurisdictionsWithPort(): NonNullable<R2Options["jurisdictions"]> {
   const entries = jurisdictions.flatMap((name) => {
@@ -81,13 +59,4 @@ function jurisdictionsWithPort(): NonNullable<R2Options["jurisdictions"]> {
 
 function listIn(name: string): string[] {
   return (process.env[name] ?? "").split(",").filter((entry) => entry !== "");
-}
-
-function required(name: string): string {
-  const value = process.env[name];
-  if (value === undefined || value === "") {
-    process.stderr.write(`${name} is not set; see --help.\n`);
-    process.exit(2);
-  }
-  return value;
 }

@@ -1,15 +1,14 @@
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { Faults } from "../faults.ts";
+import { required, serveFromCommandLine } from "../serving.ts";
 import { localRuntime, removeVolume } from "./runtime/index.ts";
 import { startRailway } from "./server.ts";
 
 const help = `Usage: node emulators/railway/main.ts serve
 
 A Railway account on loopback: its GraphQL API at /graphql/v2, where services with an image of Postgres, Lakekeeper or
-Node.js really run; GET /-/health, /-/objects, /-/calls; PUT /-/faults with rules, one on
-each line. Prints {"ready":true,"port":N} when it is ready. What runs goes
-on running when it ends, and is found again.
+Node.js really run; GET /-/health, /-/objects, /-/calls; PUT /-/faults with rules, one on each line. Prints
+{"ready":true,"port":N} when it is ready. What runs goes on running when it ends, and is found again.
 
 Environment:
   RAILWAY_EMULATOR_DIR           folder for the account, its volumes and logs (required)
@@ -22,24 +21,7 @@ Environment:
   LAKEKEEPER_STANDIN__*          given to each Lakekeeper that is the stand-in
 `;
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { help: { type: "boolean", short: "h" } },
-});
-
-if (values.help) {
-  process.stdout.write(help);
-} else if (positionals.length !== 1 || positionals[0] !== "serve") {
-  process.stderr.write(help);
-  process.exitCode = 2;
-} else {
-  await serve().catch((error: unknown) => {
-    process.stderr.write(`The emulator could not start: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
-  });
-}
-
-async function serve(): Promise<void> {
+await serveFromCommandLine("Railway", help, async () => {
   const directory = required("RAILWAY_EMULATOR_DIR");
   const { RAILWAY_EMULATOR_LOG: requestLog } = process.env;
   const railway = await startRailway({
@@ -52,17 +34,5 @@ async function serve(): Promise<void> {
     faults: Faults.fromLines(process.env["RAILWAY_EMULATOR_FAULT"]),
     ...(requestLog !== undefined && { requestLog }),
   });
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => void railway.close().then(() => process.exit(0)));
-  }
-  process.stdout.write(`${JSON.stringify({ ready: true, port: railway.port })}\n`);
-}
-
-function required(name: string): string {
-  const value = process.env[name];
-  if (value === undefined || value === "") {
-    process.stderr.write(`${name} is not set; see --help.\n`);
-    process.exit(2);
-  }
-  return value;
-}
+  return { server: railway, ready: { port: railway.port } };
+});
