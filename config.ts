@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { UserError } from "./clients/errors.ts";
+import { withEmulatedAccounts } from "./config.emulated.ts";
 import { requirements } from "./config.required.ts";
 import { OBJECTS, schema } from "./config.schema.ts";
 
@@ -20,7 +21,9 @@ export type StackConfig = z.output<typeof schema>;
  * on an emulated stack, the emulators' accounts in place of the operator's own.
  * @throws UserError naming every problem at once, with the key, the value (never a secret's) and what would be right.
  */
-export function readConfig(raw: Readonly<Record<string, string>> = settings()): StackConfig {
+export function readConfig(
+  raw: Readonly<Record<string, string>> = withEmulatedAccounts(pulumi.runtime.allConfig(), process.env),
+): StackConfig {
   const ours = Object.entries(raw).flatMap(([key, value]) => {
     const [project, ...name] = key.split(":");
     return project === PROJECT ? [[name.join(":"), value] as const] : [];
@@ -112,15 +115,4 @@ function shown(text: string, path: readonly string[]): string {
     JSON.parse(text) as unknown,
   );
   return JSON.stringify(value) ?? NOT_SET;
-}
-
-/** The engine's settings, with the accounts that `EMULATED=1` puts into the environment in place of the operator's own. */
-function settings(): Record<string, string> {
-  const raw = pulumi.runtime.allConfig();
-  const emulated = JSON.parse(process.env["LAKEKEEPER_EMULATED_SETTINGS"] ?? "{}") as Record<string, string | object>;
-  for (const [key, value] of Object.entries(emulated)) {
-    const fields = (): object => JSON.parse(raw[key] ?? "{}") as object;
-    raw[key] = typeof value === "string" ? value : JSON.stringify({ ...fields(), ...value });
-  }
-  return raw;
 }

@@ -1,5 +1,6 @@
 /** `make config`: what the stack STACK still needs to be told, where that is found, and the command that sets it. */
 import { z } from "zod";
+import { withEmulatedAccounts } from "../config.emulated.ts";
 import { requirements } from "../config.required.ts";
 import { command } from "./command.ts";
 import { ready } from "./ready.ts";
@@ -13,7 +14,7 @@ await command(async () => {
   const stack = await currentStack();
   await (stack.isolated ? ready(stack) : requireReachable(stack));
   const needed = requirements(
-    { ...(await settings(stack)), ...emulated(stack) },
+    withEmulatedAccounts(await settings(stack), stack.environment),
     stack.name === "local" ? "tools/pulumi config set" : `pulumi config set --stack ${stack.name}`,
     stack.environment,
   );
@@ -34,17 +35,4 @@ async function settings(stack: Stack): Promise<Record<string, string>> {
   const printed = await run("pulumi", options, { cwd: checkout, env: stack.environment });
   const entries = Object.entries(printedSchema.parse(JSON.parse(printed)));
   return Object.fromEntries(entries.flatMap(([key, { value }]) => (value === undefined ? [] : [[key, value]])));
-}
-
-/** The accounts that the emulators of this stack have. */
-function emulated(stack: Stack): Record<string, string> {
-  const given = JSON.parse(stack.environment["LAKEKEEPER_EMULATED_SETTINGS"] ?? "{}") as Record<
-    string,
-    string | object
-  >;
-  const texts = Object.entries(given).map(([key, value]) => [
-    key,
-    typeof value === "string" ? value : JSON.stringify(value),
-  ]);
-  return Object.fromEntries(texts) as Record<string, string>;
 }
