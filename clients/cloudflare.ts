@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { UserError } from "./errors.ts";
-import type { HttpError } from "./http.ts";
-import { HttpClient } from "./http.ts";
+import { HttpClient, type HttpError } from "./http.ts";
 
 export interface TemporaryCredentialsRequest {
   readonly bucket: string;
@@ -10,7 +9,6 @@ export interface TemporaryCredentialsRequest {
   readonly permission: "admin-read-write" | "admin-read-only" | "object-read-write" | "object-read-only";
   /** At most 604800. */
   readonly ttlSeconds: number;
-  readonly prefixes?: string[];
 }
 
 export interface TemporaryCredentials {

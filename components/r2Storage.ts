@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 // One by one: all of the package takes a local stack, which uses none of it, a tenth of a second.
 import { AccountToken } from "@pulumi/cloudflare/accountToken.js";
 import { getAccountApiTokenPermissionGroupsListOutput } from "@pulumi/cloudflare/getAccountApiTokenPermissionGroupsList.js";
 import { R2Bucket } from "@pulumi/cloudflare/r2bucket.js";
 import * as pulumi from "@pulumi/pulumi";
+import { secretAccessKeyOf } from "../clients/r2Keys.ts";
 import { required, type StackConfig } from "../config.ts";
 import type { Storage } from "../platforms/platform.ts";
 import { R2Access } from "../providers/r2Access.ts";
@@ -100,7 +100,7 @@ export class R2Storage extends pulumi.ComponentResource implements Storage {
       type: "cloudflare-r2" as const,
       accountId,
       accessKeyId: id,
-      secretAccessKey: createHash("sha256").update(value).digest("hex"),
+      secretAccessKey: secretAccessKeyOf(value),
       token: value,
     }));
   }

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import type { Connection } from "../clients/token.ts";
 import type { StackConfig } from "../config.ts";
 import type { Storage } from "../platforms/platform.ts";
 import type { Phase } from "../providers/cutover.ts";
+import { digest } from "../providers/digest.ts";
 import { Verification } from "../providers/verification.ts";
 import type { Authentication } from "./authentication.ts";
 import type { LakekeeperLifecycle } from "./lifecycle.ts";
@@ -69,8 +69,4 @@ export class CatalogVerification extends pulumi.ComponentResource {
     this.result = new Verification(name, inputs, { parent: this, dependsOn: tables });
     this.registerOutputs({ report: this.result.report });
   }
-}
-
-function digest(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CloudflareR2 } from "../clients/cloudflare.ts";
 import { UserError } from "../clients/errors.ts";
-import { clock } from "../clients/retry.ts";
+import { retry } from "../clients/retry.ts";
 import { S3Client, S3Error } from "../clients/s3.ts";
 import { checkInputs, configure, type Provider } from "./provider.ts";
 import { sameValue } from "./sameValue.ts";
@@ -38,17 +38,15 @@ const schema = z.object({
 const DELAYS_SECONDS = [1, 2, 4, 8, 15];
 
 async function tried(inputs: R2AccessState): Promise<void> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      await tryOnce(inputs);
-      return;
-    } catch (error) {
-      const delay = DELAYS_SECONDS[attempt];
-      if (delay === undefined || !(error instanceof UserError)) throw error;
-      if (attempt >= 1) console.log(`R2 does not work yet; trying again in ${delay} s: ${error.message}`);
-      await clock.sleep(delay * 1_000);
-    }
-  }
+  await retry(
+    () => tryOnce(inputs),
+    (error, attempt) => {
+      const delay = DELAYS_SECONDS[attempt - 1];
+      if (delay === undefined || !(error instanceof UserError)) return undefined;
+      if (attempt > 1) console.log(`R2 does not work yet; trying again in ${delay} s: ${error.message}`);
+      return delay * 1_000;
+    },
+  );
 }
 
 async function tryOnce(inputs: R2AccessState): Promise<void> {

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import * as pulumi from "@pulumi/pulumi";
+import { secretAccessKeyOf } from "../../clients/r2Keys.ts";
 import type { StackConfig } from "../../config.ts";
 import { IssuerDocuments } from "../../providers/issuerDocuments.ts";
 import { Job } from "../../providers/local/job.ts";
@@ -147,8 +147,7 @@ export class LocalPlatform extends pulumi.ComponentResource implements Platform 
     const port = this.#port("r2");
     const accessKeyId = new RandomSecret(`${name}-token-id`, { length: 32 }, opts).value;
     const token = new RandomSecret(`${name}-token`, {}, opts).value;
-    // As at Cloudflare: the S3 secret is the SHA-256 of the API token's value.
-    const secretAccessKey = token.apply((value) => createHash("sha256").update(value).digest("hex"));
+    const secretAccessKey = token.apply(secretAccessKeyOf);
 
     const server = new Process(
       name,

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import * as railway from "@pulumiverse/railway";
 import { PublicDomain } from "../../components/publicDomain.ts";
+import { digest } from "../../providers/digest.ts";
 import { after } from "../../providers/after.ts";
 
 /** Where services are put, and how long a deployment there may take. */
@@ -102,8 +102,4 @@ export class DeployedService {
 /** A domain on this machine, as an emulator gives, has no certificate. */
 function uriOf(domain: string): string {
   return `${/^(127\.|localhost\b)/.test(domain) ? "http" : "https"}://${domain}`;
-}
-
-function digest(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
 }
