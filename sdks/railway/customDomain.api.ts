@@ -2,11 +2,9 @@ import { z } from "zod";
 import type { Operation, Railway } from "./client/client.ts";
 import { unlessGone } from "./client/errors.ts";
 import { makeOnce } from "./client/makeOnce.ts";
+import type { ServicePlace } from "./inputs.schema.ts";
 
-export interface CustomDomainPlace {
-  readonly projectId: string;
-  readonly environmentId: string;
-  readonly serviceId: string;
+export interface CustomDomainPlace extends ServicePlace {
   readonly domain: string;
 }
 

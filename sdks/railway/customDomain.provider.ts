@@ -6,7 +6,7 @@ import { configure, railway, type Railway } from "./client/client.ts";
 import { isRailwayError } from "./client/errors.ts";
 import * as api from "./customDomain.api.ts";
 import type { DnsRecord } from "./customDomain.ts";
-import { port, text } from "./inputs.schema.ts";
+import { port, servicePlace, text } from "./inputs.schema.ts";
 
 export interface CustomDomainInputs extends api.CustomDomainPlace {
   targetPort?: number;
@@ -24,9 +24,7 @@ const DOMAIN = /^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a
 const SHOWS_WITHIN = 10;
 
 const schema = z.object({
-  projectId: text,
-  environmentId: text,
-  serviceId: text,
+  ...servicePlace,
   domain: text
     .max(253, { error: "must be a domain of at most 253 characters" })
     .regex(DOMAIN, { error: "must be a domain in small letters, without a scheme (catalog.example.com)" }),

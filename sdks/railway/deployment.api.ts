@@ -5,12 +5,7 @@ import type { Operation, Railway } from "./client/client.ts";
 import { unlessGone } from "./client/errors.ts";
 import { makeOnce } from "./client/makeOnce.ts";
 import { connection, type Connection } from "./client/pages.ts";
-
-export interface DeploymentPlace {
-  readonly projectId: string;
-  readonly environmentId: string;
-  readonly serviceId: string;
-}
+import type { ServicePlace } from "./inputs.schema.ts";
 
 const FIELDS = "id status createdAt deploymentStopped url instances { id status }";
 const deployment = z.object({
@@ -93,7 +88,7 @@ export async function readDeployment(client: Railway, id: string, what: string):
 /** Those of a service, newest first; undefined when the service is gone. */
 export async function latestDeployments(
   client: Railway,
-  { projectId, environmentId, serviceId }: DeploymentPlace,
+  { projectId, environmentId, serviceId }: ServicePlace,
   what: string,
 ): Promise<LiveDeployment[] | undefined> {
   const variablesOfCall = { input: { projectId, environmentId, serviceId }, first: 5 };
@@ -105,7 +100,7 @@ export async function latestDeployments(
 export async function successorOf(
   client: Railway,
   live: LiveDeployment,
-  place: DeploymentPlace,
+  place: ServicePlace,
   what: string,
 ): Promise<LiveDeployment | undefined> {
   if (!["REMOVED", "REMOVING"].includes(live.status)) return undefined;
@@ -114,7 +109,7 @@ export async function successorOf(
 }
 
 /** Deploys a service as it is now and gives the deployment's id. After an open outcome, one that was not there before is it. */
-export async function startDeployment(client: Railway, place: DeploymentPlace, what: string): Promise<string> {
+export async function startDeployment(client: Railway, place: ServicePlace, what: string): Promise<string> {
   const { serviceId, environmentId } = place;
   const known = new Set((await latestDeployments(client, place, what))?.map(({ id }) => id));
   return makeOnce(
@@ -141,7 +136,7 @@ export async function readStory(
 /** What the service is given, by name, references replaced. Sealed variables never come back. */
 export async function renderedVariables(
   client: Railway,
-  place: DeploymentPlace,
+  place: ServicePlace,
   what: string,
 ): Promise<Record<string, string>> {
   const { projectId, environmentId, serviceId } = place;

@@ -8,9 +8,9 @@ import { environmentState } from "./client/environment.ts";
 import * as api from "./deployment.api.ts";
 import { explain } from "./deployment.explain.ts";
 import { describe, outcomeOf } from "./deployment.outcome.ts";
-import { text } from "./inputs.schema.ts";
+import { servicePlace, text, type ServicePlace } from "./inputs.schema.ts";
 
-export interface DeploymentInputs extends api.DeploymentPlace {
+export interface DeploymentInputs extends ServicePlace {
   triggers?: Record<string, string>;
   waitFor: "running" | "completed";
   timeoutSeconds?: number;
@@ -25,9 +25,7 @@ export interface DeploymentOutputs extends DeploymentInputs {
 }
 
 const schema = z.object({
-  projectId: text,
-  environmentId: text,
-  serviceId: text,
+  ...servicePlace,
   triggers: z.record(z.string(), z.string({ error: "must be a text" })).optional(),
   waitFor: z.enum(["running", "completed"], { error: "must be running or completed" }),
   timeoutSeconds: z

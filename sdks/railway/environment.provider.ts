@@ -2,6 +2,7 @@ import { z } from "zod";
 import { UserError } from "../../clients/errors.ts";
 import { waitFor } from "../../clients/retry.ts";
 import { checkInputs, PartialFailure, type Provider } from "../../providers/provider.ts";
+import { text } from "./inputs.schema.ts";
 import * as api from "./environment.api.ts";
 import { configure, railway, type Railway } from "./client/client.ts";
 import { isRailwayError } from "./client/errors.ts";
@@ -13,7 +14,6 @@ export interface EnvironmentInputs {
   sourceEnvironmentId?: string;
 }
 
-const text = z.string({ error: "must be a text" }).min(1, { error: "must not be empty" });
 const schema = z.object({ name: text, projectId: text, sourceEnvironmentId: text.optional() });
 
 const provider: Provider<EnvironmentInputs> = {

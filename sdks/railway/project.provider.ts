@@ -6,6 +6,7 @@ import { readAccess } from "./client/access.ts";
 import { configure, railway, type Railway } from "./client/client.ts";
 import { makeOnce } from "./client/makeOnce.ts";
 import { renameEnvironment } from "./environment.api.ts";
+import { text } from "./inputs.schema.ts";
 import * as api from "./project.api.ts";
 
 export interface ProjectInputs {
@@ -23,7 +24,6 @@ export interface ProjectOutputs extends ProjectInputs {
   defaultEnvironmentId: string;
 }
 
-const text = z.string({ error: "must be a text" }).min(1, { error: "must not be empty" });
 const flag = z.boolean({ error: "must be true or false" }).optional();
 const schema = z.object({
   name: text,

@@ -2,12 +2,7 @@ import { z } from "zod";
 import type { Operation, Railway } from "./client/client.ts";
 import { unlessGone } from "./client/errors.ts";
 import { makeOnce } from "./client/makeOnce.ts";
-
-export interface DomainPlace {
-  readonly projectId: string;
-  readonly environmentId: string;
-  readonly serviceId: string;
-}
+import type { ServicePlace } from "./inputs.schema.ts";
 
 const FIELDS = "id domain suffix targetPort syncStatus deletedAt";
 const domain = z.object({
@@ -43,10 +38,10 @@ const remove: Operation<{ serviceDomainDelete: boolean }> = {
   data: z.object({ serviceDomainDelete: z.boolean() }),
 };
 
-const of = ({ serviceId }: DomainPlace) => ({ of: `the domain of service ${serviceId}` });
+const of = ({ serviceId }: ServicePlace) => ({ of: `the domain of service ${serviceId}` });
 
 /** Those that are not deleted, oldest first; undefined when the service itself is gone. */
-export async function listDomains(client: Railway, place: DomainPlace): Promise<LiveDomain[] | undefined> {
+export async function listDomains(client: Railway, place: ServicePlace): Promise<LiveDomain[] | undefined> {
   const { projectId, environmentId, serviceId } = place;
   const found = await unlessGone(client.query(list, { projectId, environmentId, serviceId }, of(place)));
   return found?.domains.serviceDomains.filter(
@@ -57,7 +52,7 @@ export async function listDomains(client: Railway, place: DomainPlace): Promise<
 /** Each call makes another one, so that after an open outcome it is looked for. */
 export async function createDomain(
   client: Railway,
-  place: DomainPlace,
+  place: ServicePlace,
   targetPort: number | undefined,
 ): Promise<LiveDomain> {
   const { environmentId, serviceId } = place;
@@ -70,7 +65,7 @@ export async function createDomain(
 
 export async function updateDomain(
   client: Railway,
-  place: DomainPlace,
+  place: ServicePlace,
   change: { id: string; domain: string; targetPort: number | undefined },
 ): Promise<void> {
   const { environmentId, serviceId } = place;
@@ -79,6 +74,6 @@ export async function updateDomain(
   await client.mutateRepeatably(update, { input }, of(place));
 }
 
-export async function deleteDomain(client: Railway, place: DomainPlace, id: string): Promise<void> {
+export async function deleteDomain(client: Railway, place: ServicePlace, id: string): Promise<void> {
   await unlessGone(client.mutateRepeatably(remove, { id }, of(place)));
 }

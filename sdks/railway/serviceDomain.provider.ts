@@ -3,10 +3,10 @@ import { UserError } from "../../clients/errors.ts";
 import { waitFor } from "../../clients/retry.ts";
 import { checkInputs, hasUnknown, PartialFailure, type Provider } from "../../providers/provider.ts";
 import { configure, railway, type Railway } from "./client/client.ts";
-import { port, text } from "./inputs.schema.ts";
+import { port, servicePlace, type ServicePlace } from "./inputs.schema.ts";
 import * as api from "./serviceDomain.api.ts";
 
-export interface ServiceDomainInputs extends api.DomainPlace {
+export interface ServiceDomainInputs extends ServicePlace {
   targetPort?: number;
   subdomain?: string;
 }
@@ -16,9 +16,7 @@ export interface ServiceDomainOutputs extends ServiceDomainInputs {
 }
 
 const schema = z.object({
-  projectId: text,
-  environmentId: text,
-  serviceId: text,
+  ...servicePlace,
   targetPort: port.optional(),
   subdomain: z
     .string({ error: "must be a text" })

@@ -3,7 +3,7 @@ import { UserError } from "../../clients/errors.ts";
 import { waitFor } from "../../clients/retry.ts";
 import { checkInputs, hasUnknown, PartialFailure, type Provider } from "../../providers/provider.ts";
 import { configure, railway, type Railway } from "./client/client.ts";
-import { port, text } from "./inputs.schema.ts";
+import { port, servicePlace } from "./inputs.schema.ts";
 import * as api from "./tcpProxy.api.ts";
 
 export interface TcpProxyInputs extends api.TcpProxyPlace {
@@ -16,7 +16,7 @@ export interface TcpProxyOutputs extends TcpProxyInputs {
   proxyPort: number;
 }
 
-const schema = z.object({ projectId: text, environmentId: text, serviceId: text, applicationPort: port });
+const schema = z.object({ ...servicePlace, applicationPort: port });
 
 const provider: Provider<TcpProxyInputs, TcpProxyOutputs> = {
   configure,

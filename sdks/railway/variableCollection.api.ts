@@ -1,15 +1,9 @@
 import { z } from "zod";
 import type { Operation, Railway } from "./client/client.ts";
 import { allNodes, connection, PAGE, type Connection } from "./client/pages.ts";
+import type { ServicePlace } from "./inputs.schema.ts";
 
 export type Variables = Readonly<Record<string, string>>;
-
-/** A service in an environment. */
-export interface VariablesPlace {
-  readonly projectId: string;
-  readonly environmentId: string;
-  readonly serviceId: string;
-}
 
 const read: Operation<{ variables: Variables }> = {
   document: `query variables($projectId: String!, $environmentId: String!, $serviceId: String!) {
@@ -42,19 +36,19 @@ const remove: Operation<{ variableDelete: boolean }> = {
   data: z.object({ variableDelete: z.boolean() }),
 };
 
-const of = ({ serviceId }: VariablesPlace) => ({ of: `the variables of service ${serviceId}` });
+const of = ({ serviceId }: ServicePlace) => ({ of: `the variables of service ${serviceId}` });
 
 /** All that can be read, references as they were written. Sealed variables never come back. */
 export async function readVariables(
   client: Railway,
-  { projectId, environmentId, serviceId }: VariablesPlace,
+  { projectId, environmentId, serviceId }: ServicePlace,
 ): Promise<Variables> {
   const place = { projectId, environmentId, serviceId };
   return (await client.query(read, place, of(place))).variables;
 }
 
 /** Names of the variables that somebody has set, and whether they are sealed; without those that Railway provides. */
-export async function storedNames(client: Railway, place: VariablesPlace): Promise<Map<string, { isSealed: boolean }>> {
+export async function storedNames(client: Railway, place: ServicePlace): Promise<Map<string, { isSealed: boolean }>> {
   const { projectId, environmentId } = place;
   const all = await allNodes((after) =>
     client
@@ -67,7 +61,7 @@ export async function storedNames(client: Railway, place: VariablesPlace): Promi
 /** Sets variables without deploying. With `replace` all others are removed. */
 export async function upsertVariables(
   client: Railway,
-  { projectId, environmentId, serviceId }: VariablesPlace,
+  { projectId, environmentId, serviceId }: ServicePlace,
   variables: Variables,
   replace: boolean,
 ): Promise<void> {
@@ -78,7 +72,7 @@ export async function upsertVariables(
 /** Makes Railway deploy the service, which this call cannot prevent. The variable must be there. */
 export async function deleteVariable(
   client: Railway,
-  { projectId, environmentId, serviceId }: VariablesPlace,
+  { projectId, environmentId, serviceId }: ServicePlace,
   name: string,
 ): Promise<void> {
   const input = { projectId, environmentId, serviceId, name };

@@ -4,9 +4,10 @@ import { checkInputs, hasUnknown, PartialFailure, type Provider } from "../../pr
 import { sameValue } from "../../providers/sameValue.ts";
 import { configure, railway, type Railway } from "./client/client.ts";
 import { isRailwayError, unlessGone } from "./client/errors.ts";
+import { servicePlace, type ServicePlace } from "./inputs.schema.ts";
 import * as api from "./variableCollection.api.ts";
 
-export interface VariableCollectionInputs extends api.VariablesPlace {
+export interface VariableCollectionInputs extends ServicePlace {
   variables: Record<string, string>;
   exclusive?: boolean;
 }
@@ -15,11 +16,8 @@ export interface VariableCollectionOutputs extends VariableCollectionInputs {
   version: string;
 }
 
-const text = z.string({ error: "must be a text" }).min(1, { error: "must not be empty" });
 const schema = z.object({
-  projectId: text,
-  environmentId: text,
-  serviceId: text,
+  ...servicePlace,
   variables: z.record(
     z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "must be a name of letters, digits and underscores" }),
     z.string({ error: "must be a text" }),
@@ -112,7 +110,7 @@ async function observed(
  * others as the whole collection. That would lose sealed ones, which cannot be read, so beside those each is deleted by
  * itself, and Railway deploys the service.
  */
-async function removeVariables(client: Railway, place: api.VariablesPlace, names: readonly string[]): Promise<void> {
+async function removeVariables(client: Railway, place: ServicePlace, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const found = await api.readVariables(client, place);
   const stored = await api.storedNames(client, place);

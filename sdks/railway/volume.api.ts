@@ -6,12 +6,7 @@ import { isRailwayError, unlessGone } from "./client/errors.ts";
 import { makeOnce } from "./client/makeOnce.ts";
 import { commitPatch } from "./client/patch.ts";
 import type { BackupKind } from "./volume.ts";
-
-export interface VolumePlace {
-  readonly projectId: string;
-  readonly environmentId: string;
-  readonly serviceId: string;
-}
+import type { ServicePlace } from "./inputs.schema.ts";
 
 const create: Operation<{ volumeCreate: { id: string } }> = {
   document: "mutation volumeCreate($input: VolumeCreateInput!) { volumeCreate(input: $input) { id } }",
@@ -48,7 +43,7 @@ const remove: Operation<{ volumeDelete: boolean }> = {
   data: z.object({ volumeDelete: z.boolean() }),
 };
 
-const of = ({ serviceId }: VolumePlace) => ({ of: `the volume of service ${serviceId}` });
+const of = ({ serviceId }: ServicePlace) => ({ of: `the volume of service ${serviceId}` });
 
 /** One that waits for its deletion, which takes up to two days, is gone for everyone but a person who restores it. */
 function isGone({ deletedAt, isPendingDeletion, state }: VolumeInstance): boolean {
@@ -56,14 +51,14 @@ function isGone({ deletedAt, isPendingDeletion, state }: VolumeInstance): boolea
 }
 
 /** The volumes of an environment that are not being deleted. */
-async function volumes(client: Railway, place: VolumePlace, fresh: boolean): Promise<VolumeInstance[]> {
+async function volumes(client: Railway, place: ServicePlace, fresh: boolean): Promise<VolumeInstance[]> {
   const state = await environmentState(client, place, { fresh });
   return (state?.volumes ?? []).filter((volume) => !isGone(volume));
 }
 
 export async function findVolume(
   client: Railway,
-  place: VolumePlace,
+  place: ServicePlace,
   id: string,
   { fresh = false }: { /** Never what was read before. */ fresh?: boolean } = {},
 ): Promise<VolumeInstance | undefined> {
@@ -71,7 +66,7 @@ export async function findVolume(
 }
 
 /** The volume that a service has, if any. */
-export async function volumeOf(client: Railway, place: VolumePlace): Promise<VolumeInstance | undefined> {
+export async function volumeOf(client: Railway, place: ServicePlace): Promise<VolumeInstance | undefined> {
   return (await volumes(client, place, true)).find(({ serviceId }) => serviceId === place.serviceId);
 }
 
@@ -81,7 +76,7 @@ export async function volumeOf(client: Railway, place: VolumePlace): Promise<Vol
  */
 export async function createVolume(
   client: Railway,
-  place: VolumePlace,
+  place: ServicePlace,
   { mountPath, region }: { mountPath: string; region?: string | undefined },
 ): Promise<string> {
   const { projectId, environmentId, serviceId } = place;
@@ -93,7 +88,7 @@ export async function createVolume(
 }
 
 /** Railway shows a new volume after a while, and then has it ready. */
-export async function untilReady(client: Railway, place: VolumePlace, id: string): Promise<VolumeInstance> {
+export async function untilReady(client: Railway, place: ServicePlace, id: string): Promise<VolumeInstance> {
   return waitFor(
     async () => {
       const found = await findVolume(client, place, id, { fresh: true });
@@ -117,7 +112,7 @@ const MOST_SUFFIXES = 9;
  */
 export async function nameVolume(
   client: Railway,
-  place: VolumePlace,
+  place: ServicePlace,
   volumeId: string,
   wanted: string,
 ): Promise<string> {
@@ -135,7 +130,7 @@ export async function nameVolume(
 /** The service is always named as well: without it the volume would be taken away from it. */
 export async function mountVolume(
   client: Railway,
-  place: VolumePlace,
+  place: ServicePlace,
   volumeId: string,
   mountPath: string,
 ): Promise<void> {
@@ -143,7 +138,12 @@ export async function mountVolume(
   await client.mutateRepeatably(mount, { volumeId, environmentId, input: { mountPath, serviceId } }, of(place));
 }
 
-export async function growVolume(client: Railway, place: VolumePlace, volumeId: string, sizeMB: number): Promise<void> {
+export async function growVolume(
+  client: Railway,
+  place: ServicePlace,
+  volumeId: string,
+  sizeMB: number,
+): Promise<void> {
   const patch = { volumes: { [volumeId]: { sizeMB, allowOnlineResize: true } } };
   const message = `volume of ${sizeMB} MB`;
   await commitPatch(client, place.environmentId, patch, { ...of(place), message });
@@ -151,7 +151,7 @@ export async function growVolume(client: Railway, place: VolumePlace, volumeId: 
 
 export async function readSchedule(
   client: Railway,
-  place: VolumePlace,
+  place: ServicePlace,
   volumeInstanceId: string,
 ): Promise<BackupKind[]> {
   const found = await client.query(schedules, { id: volumeInstanceId }, of(place));
@@ -160,13 +160,13 @@ export async function readSchedule(
 
 export async function setSchedule(
   client: Railway,
-  place: VolumePlace,
+  place: ServicePlace,
   volumeInstanceId: string,
   kinds: readonly BackupKind[],
 ): Promise<void> {
   await client.mutateRepeatably(schedule, { id: volumeInstanceId, kinds }, of(place));
 }
 
-export async function deleteVolume(client: Railway, place: VolumePlace, volumeId: string): Promise<void> {
+export async function deleteVolume(client: Railway, place: ServicePlace, volumeId: string): Promise<void> {
   await unlessGone(client.mutateRepeatably(remove, { volumeId }, of(place)));
 }

@@ -4,11 +4,11 @@ import { checkInputs, hasUnknown, isUnknown, PartialFailure, type Provider } fro
 import { sameValue } from "../../providers/sameValue.ts";
 import { configure, railway, type Railway } from "./client/client.ts";
 import type { VolumeInstance } from "./client/environment.ts";
-import { text } from "./inputs.schema.ts";
+import { servicePlace, text, type ServicePlace } from "./inputs.schema.ts";
 import * as api from "./volume.api.ts";
 import type { BackupKind } from "./volume.ts";
 
-export interface VolumeInputs extends api.VolumePlace {
+export interface VolumeInputs extends ServicePlace {
   mountPath: string;
   name?: string;
   region?: string;
@@ -23,9 +23,7 @@ export interface VolumeOutputs extends VolumeInputs {
 }
 
 const schema = z.object({
-  projectId: text,
-  environmentId: text,
-  serviceId: text,
+  ...servicePlace,
   mountPath: z.string().regex(/^\/\S+$/, { error: "must be an absolute path" }),
   name: text.optional(),
   region: text.optional(),
