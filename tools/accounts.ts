@@ -1,8 +1,9 @@
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { z } from "zod";
+import { secretAccessKeyOf } from "../clients/r2Keys.ts";
 import { codeDigest } from "../platforms/local/code.ts";
 import { nodeCommand } from "../platforms/local/node.ts";
 import { freePort } from "../platforms/local/ports.ts";
@@ -21,7 +22,7 @@ const accountsSchema = z.object({
   ports: z.object({ railway: z.int(), r2: z.int() }),
 });
 
-type Accounts = z.infer<typeof accountsSchema>;
+export type Accounts = z.infer<typeof accountsSchema>;
 
 /**
  * Stands in for the operator's accounts on an emulated stack: a Railway workspace, and a Cloudflare account whose bucket
@@ -36,8 +37,7 @@ export async function emulatedAccounts(stack: Stack): Promise<Record<string, str
   await startRailway(state, accounts);
 
   const r2 = `http://127.0.0.1:${accounts.ports.r2}`;
-  const secretAccessKey = createHash("sha256").update(accounts.tokenValue).digest("hex");
-  const keys = { accessKeyId: accounts.tokenId, secretAccessKey };
+  const keys = { accessKeyId: accounts.tokenId, secretAccessKey: secretAccessKeyOf(accounts.tokenValue) };
   await sampleLakehouse.create({ endpoint: r2, region: "auto", bucket: SAMPLE_BUCKET, ...keys });
   const catalog = join(state, "catalog.db");
   if (!existsSync(catalog)) await sampleCatalog(catalog);
@@ -59,9 +59,18 @@ export async function emulatedAccounts(stack: Stack): Promise<Record<string, str
   };
 }
 
+/** @param state the stack's folder for state, whose accounts have been made */
+export async function readAccounts(state: string): Promise<Accounts> {
+  return accountsSchema.parse(JSON.parse(await readFile(fileIn(state), "utf8")));
+}
+
+function fileIn(state: string): string {
+  return join(state, "accounts.json");
+}
+
 async function made(state: string): Promise<Accounts> {
-  const file = join(state, "accounts.json");
-  if (existsSync(file)) return accountsSchema.parse(JSON.parse(await readFile(file, "utf8")));
+  const file = fileIn(state);
+  if (existsSync(file)) return readAccounts(state);
   const railway = await freePort();
   const accounts: Accounts = {
     railwayToken: randomUUID(),

@@ -5,13 +5,12 @@
  * sequence.
  */
 import { randomInt } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { request } from "undici";
 import { z } from "zod";
 import { UserError } from "../clients/errors.ts";
 import { makeCheckout, type Checkout } from "../tests/support/checkout.ts";
+import { readAccounts } from "./accounts.ts";
 import { command } from "./command.ts";
 import { findEngine } from "./engine/engine.ts";
 
@@ -88,7 +87,7 @@ async function killed(checkout: Checkout, seconds: number): Promise<string> {
   const ended = running.result.then(() => true);
   await Promise.race([delay(seconds * 1_000), ended]);
   for (;;) {
-    const pid = engineOf(checkout);
+    const pid = checkout.enginePid();
     if (pid !== undefined) {
       process.kill(pid, "SIGKILL");
       break;
@@ -119,35 +118,18 @@ async function destroy(checkout: Checkout): Promise<void> {
   await checkout.engine("destroy", "--yes", "--skip-preview");
 }
 
-/** The engine that holds the stack's lock. */
-function engineOf(checkout: Checkout): number | undefined {
-  const stack = checkout.state.split("/").at(-1)!;
-  const locks = join(checkout.directory, ".state/pulumi/backend/.pulumi/locks/organization/lakekeeper", stack);
-  try {
-    const [lock] = readdirSync(locks);
-    return lock === undefined
-      ? undefined
-      : (JSON.parse(readFileSync(join(locks, lock), "utf8")) as { pid: number }).pid;
-  } catch {
-    return undefined;
-  }
-}
-
 async function objects(checkout: Checkout): Promise<Objects> {
-  const { body } = await request(`${railwayOf(checkout)}/-/objects`);
+  const { body } = await request(`${await railwayOf(checkout)}/-/objects`);
   return objectsSchema.parse(await body.json());
 }
 
 async function setFaults(checkout: Checkout, rules: readonly string[]): Promise<void> {
-  const { body } = await request(`${railwayOf(checkout)}/-/faults`, { method: "PUT", body: rules.join("\n") });
+  const { body } = await request(`${await railwayOf(checkout)}/-/faults`, { method: "PUT", body: rules.join("\n") });
   await body.dump();
 }
 
-function railwayOf(checkout: Checkout): string {
-  const { ports } = z
-    .object({ ports: z.object({ railway: z.int() }) })
-    .parse(JSON.parse(readFileSync(join(checkout.state, "accounts.json"), "utf8")));
-  return `http://127.0.0.1:${ports.railway}`;
+async function railwayOf(checkout: Checkout): Promise<string> {
+  return `http://127.0.0.1:${(await readAccounts(checkout.state)).ports.railway}`;
 }
 
 function sizes(found: Objects): Record<string, number> {

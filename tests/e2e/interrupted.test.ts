@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Checkout, makeCheckout } from "../support/checkout.ts";
-import { enginePid, letGo, makeSlowCheckout, processesOf, upInTheMiddle } from "../support/slowProgram.ts";
+import { letGo, makeSlowCheckout, processesOf, upInTheMiddle } from "../support/slowProgram.ts";
 
 const LOCKS = ".state/pulumi/backend/.pulumi/locks/organization/lakekeeper/local";
 const STATE = ".state/pulumi/backend/.pulumi/stacks/lakekeeper/local.json";
@@ -34,7 +34,7 @@ test("an isolated stack keeps its passphrase to itself and leaves the tracked se
 
 test("a second command while one runs says so and leaves it alone; one that is killed leaves no process", async () => {
   const first = await upInTheMiddle(checkout);
-  const pid = enginePid(checkout);
+  const pid = checkout.enginePid()!;
   const running = processesOf(checkout);
   expect(running.length).toBeGreaterThanOrEqual(3);
   for (const target of ["up", "refresh", "down"]) {

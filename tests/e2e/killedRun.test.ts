@@ -43,9 +43,7 @@ async function kill(pid: number): Promise<void> {
 
 /** The engine that holds the stack's lock. */
 async function engine(): Promise<void> {
-  const locks = join(checkout.directory, ".state/pulumi/backend/.pulumi/locks/organization/lakekeeper/local");
-  const [lock] = readdirSync(locks);
-  const { pid } = JSON.parse(readFileSync(join(locks, lock!), "utf8")) as { pid: number };
+  const pid = checkout.enginePid()!;
   // Each thread knows the children that it has started itself.
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     const children = readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Checkout } from "../support/checkout.ts";
-import { enginePid, holdBack, letGo, makeSlowCheckout, processesOf, upInTheMiddle } from "../support/slowProgram.ts";
+import { holdBack, letGo, makeSlowCheckout, processesOf, upInTheMiddle } from "../support/slowProgram.ts";
 
 // Whatever becomes of a command, nothing of its engine stays behind, and nobody else's engine is touched.
 
@@ -50,7 +50,7 @@ test.each([
 
 test("a command that is told to end ends its engine in order", async () => {
   const { result } = await upInTheMiddle(checkout);
-  const wrapper = parentOf(enginePid(checkout));
+  const wrapper = parentOf(checkout.enginePid()!);
   process.kill(wrapper, "SIGTERM");
   letGo(checkout);
   expect((await result).code).not.toBe(0);
@@ -65,7 +65,7 @@ test("the next command ends what is left when everything was killed, and leaves 
   await checkout.mustMake("down");
   holdBack(checkout);
   const { result } = await upInTheMiddle(checkout);
-  const engine = enginePid(checkout);
+  const engine = checkout.enginePid()!;
   // The command itself first, so that it cannot clear up.
   process.kill(parentOf(engine), "SIGKILL");
   process.kill(engine, "SIGKILL");
@@ -89,7 +89,7 @@ test("down and clean end what is left as well", async () => {
     ["clean", { FORCE: "1" }],
   ] as const) {
     const { result } = await upInTheMiddle(checkout);
-    const engine = enginePid(checkout);
+    const engine = checkout.enginePid()!;
     process.kill(parentOf(engine), "SIGKILL");
     process.kill(engine, "SIGKILL");
     await result;

@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { request } from "undici";
 import { z } from "zod";
 import { S3Client } from "../../clients/s3.ts";
 import { secretAccessKey } from "../../emulators/r2/accountTokens.ts";
+import { readAccounts } from "../../tools/accounts.ts";
 import { SAMPLE_BUCKET, sampleObjects } from "../../tools/fixtures/sample.ts";
 import { makeCheckout, resourceCounts, type Checkout } from "../support/checkout.ts";
 import { doctorInputs } from "../support/liveStack.ts";
@@ -22,12 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => checkout.remove());
 
-const accounts = z.object({
-  railwayToken: z.string(),
-  tokenId: z.string(),
-  tokenValue: z.string(),
-  ports: z.object({ railway: z.int() }),
-});
 const calls = z.object({ calls: z.int(), mostAtOnce: z.int(), operations: z.record(z.string(), z.int()) });
 const objects = z.record(z.string(), z.array(z.string()));
 const services = z.object({
@@ -46,20 +39,16 @@ const services = z.object({
   }),
 });
 
-async function account(): Promise<z.infer<typeof accounts>> {
-  return accounts.parse(JSON.parse(await readFile(join(checkout.state, "accounts.json"), "utf8")));
-}
-
 /** What the emulator says of itself. */
 async function look<T>(path: string, schema: z.ZodType<T>): Promise<T> {
-  const { ports } = await account();
+  const { ports } = await readAccounts(checkout.state);
   const { body } = await request(`http://127.0.0.1:${ports.railway}/-/${path}`);
   return schema.parse(await body.json());
 }
 
 /** A call of Railway's API by a person. */
 async function railway(query: string): Promise<unknown> {
-  const { ports, railwayToken } = await account();
+  const { ports, railwayToken } = await readAccounts(checkout.state);
   const { body } = await request(`http://127.0.0.1:${ports.railway}/graphql/v2`, {
     method: "POST",
     headers: { authorization: `Bearer ${railwayToken}`, "content-type": "application/json" },
@@ -164,7 +153,7 @@ test("a destroy leaves nothing on Railway and every object in the bucket", async
   await checkout.engine("destroy", "--yes", "--skip-preview");
   for (const names of Object.values(await look("objects", objects))) expect(names).toEqual([]);
 
-  const { tokenId, tokenValue } = await account();
+  const { tokenId, tokenValue } = await readAccounts(checkout.state);
   const bucket = new S3Client({
     endpoint,
     region: "auto",

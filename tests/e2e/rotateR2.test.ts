@@ -1,8 +1,6 @@
-import { readFile, readdir } from "node:fs/promises";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { request } from "undici";
 import { z } from "zod";
+import { readAccounts } from "../../tools/accounts.ts";
 import { makeCheckout, type Checkout } from "../support/checkout.ts";
 
 // The token that Lakekeeper mints from is renewed while clients read: on the stack dev, against the emulators.
@@ -18,29 +16,16 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => checkout.remove());
 
-const account = z.object({
-  cloudflareAccountId: z.string(),
-  tokenValue: z.string(),
-  ports: z.object({ r2: z.int() }),
-});
 const tokens = z.object({ result: z.array(z.object({ name: z.string() })) });
 
 /** The API tokens that the stack has made at Cloudflare, by their generation. */
 async function generations(): Promise<number[]> {
-  const file = await readFile(join(checkout.state, "accounts.json"), "utf8");
-  const { cloudflareAccountId, tokenValue, ports } = account.parse(JSON.parse(file));
+  const { cloudflareAccountId, tokenValue, ports } = await readAccounts(checkout.state);
   const { body } = await request(`http://127.0.0.1:${ports.r2}/client/v4/accounts/${cloudflareAccountId}/tokens`, {
     headers: { authorization: `Bearer ${tokenValue}` },
   });
   const found = tokens.parse(await body.json()).result.map(({ name }) => /generation (\d+)/.exec(name)?.[1]);
   return found.flatMap((generation) => (generation === undefined ? [] : [Number(generation)])).sort();
-}
-
-/** The engine that holds the stack's lock. */
-async function engine(): Promise<number> {
-  const locks = join(checkout.directory, ".state/pulumi/backend/.pulumi/locks/organization/lakekeeper/dev");
-  const [lock] = await readdir(locks);
-  return (JSON.parse(readFileSync(join(locks, lock!), "utf8")) as { pid: number }).pid;
 }
 
 test("a preview shows the new token, the old one's end, and what waits in between", async () => {
@@ -55,7 +40,7 @@ test("a preview shows the new token, the old one's end, and what waits in betwee
 test("a run that is killed while it waits has deleted nothing", async () => {
   const run = checkout.start("up");
   await run.until((output) => output.includes("waiting for the last credentials vended from the earlier token"));
-  process.kill(await engine(), "SIGKILL");
+  process.kill(checkout.enginePid()!, "SIGKILL");
   expect((await run.result).code).not.toBe(0);
   expect(await generations()).toEqual([1, 2]);
 }, 600_000);

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -37,6 +38,8 @@ export interface Checkout {
   /** A command of the engine on the stack, such as `stack export`; resolves to its standard output. */
   engine(...args: string[]): Promise<string>;
   outputs(): Promise<Record<string, unknown>>;
+  /** The pid of the engine that holds the stack's lock; undefined while none does. */
+  enginePid(): number | undefined;
   /** Shares the packages again after `make clean`, which takes a minute less than to install them. */
   linkPackages(): Promise<void>;
   read(path: string): Promise<string>;
@@ -118,6 +121,17 @@ export async function makeCheckout(stack = "local"): Promise<Checkout> {
     engine,
     async outputs() {
       return JSON.parse(await engine("stack", "output", "--json", "--show-secrets")) as Record<string, unknown>;
+    },
+    enginePid() {
+      const locks = join(directory, ".state/pulumi/backend/.pulumi/locks/organization/lakekeeper", stack);
+      try {
+        const lock = readdirSync(locks).find((file) => file.endsWith(".json"));
+        if (lock === undefined) return undefined;
+        return (JSON.parse(readFileSync(join(locks, lock), "utf8")) as { pid: number }).pid;
+      } catch {
+        // Not made yet, or just released.
+        return undefined;
+      }
     },
     linkPackages,
     read: (path) => readFile(join(directory, path), "utf8"),

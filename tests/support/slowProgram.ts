@@ -50,13 +50,6 @@ export async function upInTheMiddle(checkout: Checkout): Promise<Running> {
   return running;
 }
 
-/** The engine that holds the lock of the local stack. */
-export function enginePid(checkout: Checkout): number {
-  const locks = join(checkout.directory, ".state/pulumi/backend/.pulumi/locks/organization/lakekeeper/local");
-  const [lock] = readdirSync(locks).filter((file) => file.endsWith(".json"));
-  return (JSON.parse(readFileSync(join(locks, lock!), "utf8")) as { pid: number }).pid;
-}
-
 /** Pids of the engine and all that it has started for the checkout, by the engine's home in their environment. */
 export function processesOf(checkout: Checkout): number[] {
   return readdirSync("/proc")

@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { decodeProtectedHeader } from "jose";
 import { request } from "undici";
+import { readAccounts } from "../../../tools/accounts.ts";
 import { type Checkout, makeCheckout, resourceCounts } from "../../support/checkout.ts";
 
 // The issuer's documents on a Worker, on Railway's and Cloudflare's emulators: in this order, on one stack.
@@ -15,9 +14,7 @@ afterAll(() => checkout.remove());
 
 /** A document of the issuer, as anybody sees it. */
 async function published<T>(path: string): Promise<T> {
-  const { ports } = JSON.parse(await readFile(join(checkout.state, "accounts.json"), "utf8")) as {
-    ports: { r2: number };
-  };
+  const { ports } = await readAccounts(checkout.state);
   const { body } = await request(`http://127.0.0.1:${ports.r2}/-/workers/lakekeeper-dev-issuer/${path}`);
   return (await body.json()) as T;
 }
