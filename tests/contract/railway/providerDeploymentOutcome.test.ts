@@ -119,16 +119,20 @@ test("7.3.12 a read follows to the deployment that Railway has made by itself, w
   const { id, outs } = await deployment.create(inputs);
   const second = await world.deploy(inputs.serviceId);
   await world.status(outs.deploymentId, "REMOVED");
-  const { props } = await deployment.read(id, outs);
+  const { props } = await readUntil(id, outs, ({ deploymentId }) => deploymentId === second);
   expect(props).toEqual({ ...outs, deploymentId: second });
   expect(await deployment.diff(id, props!, inputs)).toMatchObject({ changes: false });
 });
 
-/** A new instance shows up after a while, on Railway's own clock. */
-async function lost(id: string, outs: DeploymentOutputs): ReturnType<typeof deployment.read> {
+/** A new instance shows up after a while, on Railway's own clock; until then a read tells what is in the state. */
+async function readUntil(
+  id: string,
+  outs: DeploymentOutputs,
+  condition: (props: DeploymentOutputs) => boolean,
+): ReturnType<typeof deployment.read> {
   for (;;) {
     const read = await deployment.read(id, outs);
-    if (read.props?.status === "lost") return read;
+    if (read.props === undefined || condition(read.props)) return read;
     await clock.sleep(10_000);
   }
 }
@@ -138,7 +142,7 @@ test("7.3.12 what should run and has crashed since is a difference, and is deplo
   exitsWith(1);
   railway.runtime.last("Web").exit(1);
   await world.status(outs.deploymentId, "CRASHED");
-  const { props } = await lost(id, outs);
+  const { props } = await readUntil(id, outs, ({ status }) => status === "lost");
   expect(await deployment.diff(id, props!, inputs)).toMatchObject({ changes: true });
   railway.runtime.behaviour = () => ({ health: 200 });
   expect((await deployment.update(id, props!, inputs)).outs.status).toBe("SUCCESS");
