@@ -156,6 +156,11 @@ const railway = z.strictObject({
     .default(1200),
 });
 
+const days = (most: number) => {
+  const wanted = `must be 1 to ${most}`;
+  return z.int(wanted).min(1, wanted).max(most, wanted);
+};
+
 const r2 = z.strictObject({
   accountId: text.optional(),
   jurisdiction: z.enum(["default", "eu", "fedramp"], "must be one of default, eu, fedramp").default("default"),
@@ -165,6 +170,18 @@ const r2 = z.strictObject({
   location: z
     .enum(["apac", "eeur", "enam", "weur", "wnam", "oc"], "must be one of apac, eeur, enam, weur, wnam, oc")
     .optional(),
+  tokenMaxAgeDays: days(365).optional(),
+  abortUploadsAfterDays: days(365).optional(),
+  locks: z
+    .array(
+      z.strictObject({
+        prefix: z
+          .string()
+          .regex(/^[^/\s]\S*\/$/, "must be a folder such as warehouse/main/default/, with a slash at its end"),
+        days: days(3650),
+      }),
+    )
+    .default([]),
 });
 
 const r2Credentials = z.strictObject({ accessKeyId: text, secretAccessKey: text, token: text });

@@ -55,8 +55,22 @@ function configCommand(): string {
 }
 
 /** Settings that are right by themselves and not together. */
-function contradictions({ platform, auth }: StackConfig): string[] {
+function contradictions({ platform, auth, r2, keyPrefix }: StackConfig): string[] {
   const found: string[] = [];
+  if (r2.bucket === "existing" && (r2.abortUploadsAfterDays !== undefined || r2.locks.length > 0)) {
+    found.push(
+      'lakekeeper:r2.bucket is "existing": rules (abortUploadsAfterDays, locks) take the place of all that the bucket has, so it must be import or create',
+    );
+  }
+  for (const { prefix } of r2.locks) {
+    // Lakekeeper tries a warehouse by a file that it writes there and deletes.
+    if (`${keyPrefix}/`.startsWith(prefix)) {
+      found.push(
+        `lakekeeper:r2.locks holds ${JSON.stringify(prefix)}: Lakekeeper has to delete the files by which it tries the ` +
+          `warehouse's folder, lakekeeper:keyPrefix ${JSON.stringify(keyPrefix)}. It must be a folder inside that one, or beside it`,
+      );
+    }
+  }
   const { previous } = auth;
   if (previous?.mode === "oidc" && previous.issuerUrl === undefined) {
     found.push("lakekeeper:auth.previous.issuerUrl is not set: it must be the issuer of the provider before");

@@ -2,6 +2,8 @@
 import { AccountToken } from "@pulumi/cloudflare/accountToken.js";
 import { getAccountApiTokenPermissionGroupsListOutput } from "@pulumi/cloudflare/getAccountApiTokenPermissionGroupsList.js";
 import { R2Bucket } from "@pulumi/cloudflare/r2bucket.js";
+import { R2BucketLifecycle } from "@pulumi/cloudflare/r2bucketLifecycle.js";
+import { R2BucketLock } from "@pulumi/cloudflare/r2bucketLock.js";
 import * as pulumi from "@pulumi/pulumi";
 import { secretAccessKeyOf } from "../clients/r2Keys.ts";
 import { required, type StackConfig } from "../config.ts";
@@ -12,6 +14,8 @@ import type { Protection } from "./protection.ts";
 
 /** What Lakekeeper's token may do: make credentials for others, which takes every right on R2. Looked up by its name. */
 const PERMISSION_GROUP = "Workers R2 Storage Write";
+
+const SECONDS_PER_DAY = 86_400;
 
 export interface R2StorageArgs {
   readonly config: StackConfig;
@@ -37,6 +41,7 @@ export class R2Storage extends pulumi.ComponentResource implements Storage {
     const accountId = required(r2.accountId, "r2.accountId");
     this.isRotated = r2.credentials === "managed";
     const bucket = r2.bucket === "existing" ? undefined : this.#bucket(name, accountId, args);
+    if (bucket !== undefined) this.#rules(name, bucket, config);
     this.credential = pulumi.secret(
       r2.credentials === "provided" ? provided(accountId, config) : this.#minted(name, accountId, config),
     );
@@ -77,8 +82,30 @@ export class R2Storage extends pulumi.ComponentResource implements Storage {
     );
   }
 
+  /** No rule deletes objects: what is not used any more, the tables' own maintenance knows alone. */
+  #rules(name: string, { accountId, name: bucketName, jurisdiction }: R2Bucket, { r2 }: StackConfig): void {
+    const of = { accountId, bucketName, jurisdiction };
+    // What Cloudflare is told stays when the stack goes, as the bucket does.
+    const opts = { parent: this, retainOnDelete: true };
+    if (r2.abortUploadsAfterDays !== undefined) {
+      const condition = { type: "Age", maxAge: r2.abortUploadsAfterDays * SECONDS_PER_DAY };
+      const abort = { id: "abort-uploads", enabled: true, conditions: { prefix: "" } };
+      const rules = [{ ...abort, abortMultipartUploadsTransition: { condition } }];
+      new R2BucketLifecycle(`${name}-lifecycle`, { ...of, rules }, opts);
+    }
+    if (r2.locks.length > 0) {
+      const rules = r2.locks.map(({ prefix, days }) => ({
+        id: `keep-${prefix}`,
+        enabled: true,
+        prefix,
+        condition: { type: "Age", maxAgeSeconds: days * SECONDS_PER_DAY },
+      }));
+      new R2BucketLock(`${name}-lock`, { ...of, rules }, opts);
+    }
+  }
+
   #minted(name: string, accountId: string, config: StackConfig): pulumi.Output<StorageCredential> {
-    const generation = config.r2TokenGeneration;
+    const generation = generationOf(config, Date.now());
     const found = getAccountApiTokenPermissionGroupsListOutput({ accountId, name: PERMISSION_GROUP }, { parent: this });
     const token = new AccountToken(
       // Its generation is in the name, since an API token that is updated keeps its value.
@@ -104,6 +131,16 @@ export class R2Storage extends pulumi.ComponentResource implements Storage {
       token: value,
     }));
   }
+}
+
+/**
+ * What tells a token from the one before it: the generation that is asked for and, when tokens have a greatest age, the
+ * first day of the span of so many days that today is in. So one is never older than that, if the stack is updated as often.
+ */
+function generationOf({ r2TokenGeneration, r2 }: StackConfig, now: number): string {
+  if (r2.tokenMaxAgeDays === undefined) return String(r2TokenGeneration);
+  const span = r2.tokenMaxAgeDays * SECONDS_PER_DAY * 1_000;
+  return `${r2TokenGeneration}-${new Date(now - (now % span)).toISOString().slice(0, "2026-01-01".length)}`;
 }
 
 function groupId(groups: readonly { readonly id: string; readonly name: string }[]): string {

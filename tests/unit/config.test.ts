@@ -165,6 +165,29 @@ describe("on railway", () => {
     expect(message).not.toContain("hush");
   });
 
+  test("a bucket that the stack does not know keeps its own rules", () => {
+    const r2 = '{"accountId":"a1","credentials":"provided","abortUploadsAfterDays":7}';
+    expect(problemsOf({ ...complete, "lakekeeper:r2": r2 })).toContain(
+      'lakekeeper:r2.bucket is "existing": rules (abortUploadsAfterDays, locks) take the place of all that the bucket has',
+    );
+  });
+
+  test.each([
+    ["", "main/default/", undefined],
+    ["warehouse", "warehouse/main/", undefined],
+    ["warehouse/main", "warehouse/", 'lakekeeper:r2.locks holds "warehouse/"'],
+    ["warehouse", "warehouse/", 'lakekeeper:r2.locks holds "warehouse/"'],
+    ["warehouse", "warehouse", 'lakekeeper:r2.locks.0.prefix is "warehouse": it must be a folder such as'],
+  ])(
+    "of a warehouse in %j, the folder %j is locked only when Lakekeeper need not delete there",
+    (keyPrefix, prefix, problem) => {
+      const r2 = { accountId: "a1", credentials: "provided", bucket: "import", locks: [{ prefix, days: 7 }] };
+      const raw = { ...complete, "lakekeeper:r2": JSON.stringify(r2), "lakekeeper:keyPrefix": keyPrefix };
+      if (problem === undefined) expect(readConfig(raw).r2.locks).toEqual([{ prefix, days: 7 }]);
+      else expect(problemsOf(raw)).toContain(problem);
+    },
+  );
+
   test("an external Postgres needs its URL", () => {
     expect(problemsOf({ ...complete, "lakekeeper:postgres": "external" })).toContain(
       "lakekeeper:postgresUrl is not set",

@@ -65,6 +65,19 @@ test("another generation is another token, not a changed one", async () => {
   expect(typesOf(made)).toContain("AccountToken r2-token-2");
 });
 
+test("with a greatest age, another span of days has another token, and the same one the same", async () => {
+  const clock = jest.spyOn(Date, "now");
+  const tokenOn = async (day: string): Promise<string | undefined> => {
+    clock.mockReturnValue(Date.parse(`${day}T12:00:00Z`));
+    const made = await storage({ tokenMaxAgeDays: 30 }, { "lakekeeper:r2TokenGeneration": "2" });
+    return made.declared.find(({ type }) => type === "AccountToken")?.name;
+  };
+  expect(await tokenOn("2026-11-03")).toBe("r2-token-2-2026-11-03");
+  expect(await tokenOn("2026-12-02")).toBe("r2-token-2-2026-11-03");
+  expect(await tokenOn("2026-12-03")).toBe("r2-token-2-2026-12-03");
+  clock.mockRestore();
+});
+
 test("a token of somebody else's is taken as it is", async () => {
   const keys = { accessKeyId: "id", secretAccessKey: "secret", token: "value" };
   const made = await storage({ credentials: "provided" }, { "lakekeeper:r2Credentials": JSON.stringify(keys) });
@@ -93,4 +106,46 @@ test.each([
 ])("the endpoint of the jurisdiction %s is %s", async (jurisdiction, endpoint) => {
   const { profile } = await storage({ jurisdiction });
   expect((await settle(profile)).value).toMatchObject({ bucket: "lakehouse", region: "auto", endpoint });
+});
+
+test("its rules are told in Cloudflare's words, and stay with the bucket when the stack goes", async () => {
+  const made = await storage({
+    bucket: "create",
+    abortUploadsAfterDays: 7,
+    locks: [{ prefix: "main/default/", days: 2 }],
+  });
+  const rules = Object.fromEntries(
+    await Promise.all(
+      made.declared
+        .filter(({ type }) => ["R2BucketLifecycle", "R2BucketLock"].includes(type))
+        .map(async ({ type, inputs, options }) => {
+          expect(options.retainOnDelete).toBe(true);
+          expect((await settle(inputs["bucketName"])).value).toBe("lakehouse");
+          return [type, (await settle(inputs["rules"])).value] as const;
+        }),
+    ),
+  );
+  expect(rules).toEqual({
+    R2BucketLifecycle: [
+      {
+        id: "abort-uploads",
+        enabled: true,
+        conditions: { prefix: "" },
+        abortMultipartUploadsTransition: { condition: { type: "Age", maxAge: 604_800 } },
+      },
+    ],
+    R2BucketLock: [
+      {
+        id: "keep-main/default/",
+        enabled: true,
+        prefix: "main/default/",
+        condition: { type: "Age", maxAgeSeconds: 172_800 },
+      },
+    ],
+  });
+});
+
+test("a bucket without rules gets none", async () => {
+  const made = await storage({ bucket: "import" });
+  expect(typesOf(made).filter((one) => /Lifecycle|Lock/.test(one))).toEqual([]);
 });
