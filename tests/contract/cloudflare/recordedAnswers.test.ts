@@ -1,4 +1,5 @@
-import { recordedSteps, recordingsPresent, type RecordedRequest, type RecordedStep } from "./recording.ts";
+import { recordingsPresent } from "../plugins/recording.ts";
+import { cloudflareSteps, type CloudflareStep, type RecordedRequest } from "./recording.ts";
 import { startCloudflare, type TestCloudflare } from "./support.ts";
 
 /*
@@ -40,7 +41,7 @@ replay.each(["r2bucket", "accounttoken", "dnsrecord", "workers-and-groups"])(
     test("the stand-in answers too", async () => {
       const ids = new Map([[recordedZone, cloudflare.zones[0]!.id]]);
       let compared = 0;
-      for (const { step, http } of withHandlers(recordedSteps(scenario, "mock"))) {
+      for (const { step, http } of withHandlers(cloudflareSteps(scenario, "mock"))) {
         if (step in refused) continue;
         // Each part of the drift begins anew.
         if (gone.includes(step) || step.endsWith("/create"))
@@ -66,9 +67,9 @@ replay.each(["r2bucket", "accounttoken", "dnsrecord", "workers-and-groups"])(
 );
 
 /** Cloudflare refuses a Worker that handles nothing, the mock did not. */
-function withHandlers(steps: RecordedStep[]): RecordedStep[] {
+function withHandlers(steps: CloudflareStep[]): CloudflareStep[] {
   const text = JSON.stringify(steps).replaceAll("export default {};", "export default { fetch() {} };");
-  return JSON.parse(text) as RecordedStep[];
+  return JSON.parse(text) as CloudflareStep[];
 }
 
 interface Answered {

@@ -1,13 +1,12 @@
 import { cloudflarePlugin } from "../../../emulators/plugins/cloudflare/plugin.ts";
-import type { Plugin, Properties } from "../../../emulators/plugins/protocol.ts";
+import { recordingsPresent, type RecordedCall } from "../plugins/recording.ts";
+import { answerOf, comparable, isAnswered, recordedAnswer } from "../plugins/replay.ts";
 import { ApiMock, type SeenRequest } from "./apiMock.ts";
-import { recordedSteps, recordingsPresent, type RecordedCall, type RecordedStep } from "./recording.ts";
+import { cloudflareSteps, type CloudflareStep } from "./recording.ts";
 
 /*
  * The stand-in is called as the engine called the real plugin (level 6.17), and has to answer the same, send the same to
- * Cloudflare, and print the same. Left out, because nothing reads them:
- *  - `__pulumi_raw_state_delta`, in which the real plugin keeps for itself how Terraform's state differs;
- *  - the boundary of multipart bodies, which is random.
+ * Cloudflare, and print the same. Left out is the boundary of multipart bodies, which is random.
  */
 
 const scenarios = ["r2bucket", "accounttoken", "dnsrecord", "workers-and-groups", "worker-settings-drift", "provider"];
@@ -24,7 +23,7 @@ afterAll(() => mock.close());
 
 replay.each(scenarios)("the recording %s", (scenario) => {
   test("is what the stand-in does", async () => {
-    const steps = recordedSteps(scenario, mock.host);
+    const steps = cloudflareSteps(scenario, mock.host);
     let calls = 0;
     for (const step of steps) {
       const { actual, expected } = await replayed(step, scenario);
@@ -35,7 +34,7 @@ replay.each(scenarios)("the recording %s", (scenario) => {
   });
 });
 
-async function replayed(step: RecordedStep, scenario: string): Promise<{ actual: Outcome; expected: Outcome }> {
+async function replayed(step: CloudflareStep, scenario: string): Promise<{ actual: Outcome; expected: Outcome }> {
   const printed: string[] = [];
   const plugin = cloudflarePlugin({
     version: "6.22.1",
@@ -46,13 +45,14 @@ async function replayed(step: RecordedStep, scenario: string): Promise<{ actual:
   mock.play(step.http, scenario === "r2bucket" || step.step.startsWith("api-answers-with-spaced-json"));
   plugin.configure({ args: { apiToken: token, baseUrl: `http://${mock.host}/client/v4` } });
   const calls: unknown[] = [];
-  const recorded = step.provider_calls.filter(({ method }) => method in methods);
-  for (const call of recorded) calls.push(comparable(await answerOf(plugin, call, step.step)));
+  const recorded = step.provider_calls.filter(isAnswered);
+  for (const call of recorded)
+    calls.push(comparable(await answerOf(plugin, call.method, given(call, step.step)), ["apiToken"]));
   const lines = step.output.map((line) => line.trim());
   return {
     actual: { calls, http: mock.seen.map(sentOf).sort(), printed: [...new Set(printed)].sort() },
     expected: {
-      calls: recorded.map((call) => comparable(call.errors ? { failed: call.errors[0] } : call.response)),
+      calls: recorded.map((call) => comparable(recordedAnswer(call), ["apiToken"])),
       http: step.http.map(sentOf).sort(),
       printed: [...new Set(lines.filter((line) => /^(error: \[ERROR\]|warning: \[WARNING\])/.test(line)))].sort(),
     },
@@ -65,43 +65,12 @@ interface Outcome {
   printed: string[];
 }
 
-const methods: Record<string, (plugin: Plugin, request: never) => unknown> = {
-  CheckConfig: (plugin, request) => plugin.checkConfig(request),
-  DiffConfig: (plugin, request) => plugin.diffConfig?.(request),
-  Configure: (plugin, request) => plugin.configure(request),
-  Check: (plugin, request) => plugin.check(request),
-  Diff: (plugin, request) => plugin.diff(request),
-  Create: (plugin, request) => plugin.create(request),
-  Read: (plugin, request) => plugin.read(request),
-  Update: (plugin, request) => plugin.update(request),
-  Delete: async (plugin, request) => (await plugin.delete(request)) ?? {},
-  Invoke: (plugin, request) => plugin.invoke(request),
-};
-
-async function answerOf(plugin: Plugin, { method, request }: RecordedCall, step: string): Promise<unknown> {
-  // The recording hides the token, whose form is checked.
+/** A call with the token, whose form is checked, where the recording hides it. */
+function given({ method, request }: RecordedCall, step: string): unknown {
   const isHidden = method.endsWith("Config") || method === "Configure";
   const hidden = step === "short-token" ? "short" : token;
   const text = JSON.stringify(request);
-  const given = JSON.parse(
-    isHidden ? text.replaceAll('"apiToken":"<secret>"', `"apiToken":"${hidden}"`) : text,
-  ) as never;
-  try {
-    return await methods[method]!(plugin, given);
-  } catch (error) {
-    return { failed: `rpc error: code = Unknown desc = ${(error as Error).message}` };
-  }
-}
-
-/** Secrets as the recording writes them. */
-function comparable(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(comparable);
-  if (typeof value !== "object" || value === null) return value;
-  const properties = { ...(value as Properties) };
-  delete properties["__pulumi_raw_state_delta"];
-  if ("4dabf18193072939515e22adb298388d" in properties) return "<secret>";
-  if (typeof properties["apiToken"] === "string") properties["apiToken"] = "<secret>";
-  return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, comparable(inner)]));
+  return JSON.parse(isHidden ? text.replaceAll('"apiToken":"<secret>"', `"apiToken":"${hidden}"`) : text);
 }
 
 function sentOf({ method, path, query, headers, body }: SeenRequest): string {
