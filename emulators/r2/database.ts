@@ -1,4 +1,5 @@
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { openPrivateDatabase } from "../database.ts";
 
 /**
  * The index of everything the emulator stores. Keys are compared as UTF-8 bytes, which is the order S3 lists them in.
@@ -7,7 +8,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
  * that loses power.
  */
 export function openDatabase(file: string): DatabaseSync {
-  const database = new DatabaseSync(file);
+  const database = openPrivateDatabase(file);
   database.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;

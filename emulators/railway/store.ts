@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
+import { openPrivateDatabase } from "../database.ts";
 import type { Kinds, LogLine } from "./model.ts";
 
 type Kind = keyof Kinds;
@@ -19,7 +20,7 @@ export class Store {
 
   constructor(directory: string) {
     mkdirSync(directory, { recursive: true });
-    this.#database = new DatabaseSync(join(directory, "railway.db"));
+    this.#database = openPrivateDatabase(join(directory, "railway.db"));
     this.#database.exec(`
       PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
       CREATE TABLE IF NOT EXISTS objects (kind TEXT, id TEXT, json TEXT NOT NULL, PRIMARY KEY (kind, id));

@@ -79,6 +79,13 @@ test("help tells every option and how a fault is written", async () => {
     expect(out).toContain(word);
 });
 
+test("what is kept of tokens and keys is its owner's alone", async () => {
+  for (const name of ["r2", "railway"]) await start(name);
+  const files = (await readdir(folder, { recursive: true })).filter((file) => /\.db(-wal|-shm)?$/.test(file));
+  expect(files.length).toBeGreaterThan(1);
+  for (const file of files) expect([file, (await stat(join(folder, file))).mode & 0o077]).toEqual([file, 0]);
+});
+
 test.each([
   [[], "one of r2, issuer, lakekeeper, railway. See --help"],
   [["s3"], 'no stand-in "s3": it is one of r2, issuer, lakekeeper, railway'],
