@@ -54,7 +54,8 @@ export class Process extends pulumi.dynamic.Resource {
         startTime: undefined,
         running: undefined,
       },
-      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["environment"] }),
+      // Also when an operator asks for another one (`up --replace`): a port is one process's at a time.
+      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["environment"], deleteBeforeReplace: true }),
       "local",
       "Process",
     );

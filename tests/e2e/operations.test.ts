@@ -47,6 +47,12 @@ test("every token is void after the steps for that, and the new ones are accepte
   expect((await checkout.mustMake("doctor")).output).not.toContain("FAILED");
 }, 600_000);
 
+test("a process that the engine is told to replace runs afterwards", async () => {
+  await checkout.engine("up", "--yes", "--skip-preview", "--replace", "**::lakekeeper-serve");
+  expect((await checkout.mustMake("doctor")).output).not.toContain("FAILED");
+  expect(Object.keys(resourceCounts((await checkout.mustMake("up")).output))).toEqual(["unchanged"]);
+}, 600_000);
+
 test("a bootstrap that is taken out of the state with what depends on it is found again", async () => {
   const urns = await checkout.engine("stack", "--show-urns");
   const [urn] = /urn:\S+::access-bootstrap$/m.exec(urns) ?? [];
