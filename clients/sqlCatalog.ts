@@ -149,7 +149,11 @@ function explain(error: unknown, shownUri: string): unknown {
     );
   // An unreachable host with several addresses is an AggregateError, whose message is empty.
   const reason = error instanceof z.ZodError ? z.prettifyError(error) : message || code;
-  return new UserError(`The SqlCatalog database ${shownUri} cannot be read: ${reason}`, { cause: error });
+  return new UserError(
+    `The SqlCatalog database ${shownUri} (lakekeeper:sqlCatalog) cannot be read: ${reason}. ` +
+      "Check that it can be reached from here, and the user and password in that URI.",
+    { cause: error },
+  );
 }
 
 /** The URI without its password, which may itself hold any character. */

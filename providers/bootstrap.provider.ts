@@ -38,7 +38,7 @@ function refuseOtherServer(connection: Connection, expected: string, info: Serve
   if (info["server-id"] === expected) return;
   throw new UserError(
     `Lakekeeper at ${connection.uri} has the server id ${info["server-id"]}, but this stack bootstrapped ${expected}: its database is another one now. ` +
-      "Nothing was changed. Point Lakekeeper back at the database it had (or restore its backup). If the new database is meant, " +
+      "Nothing in it was changed. Point Lakekeeper back at the database it had (or restore its backup). If the new database is meant, " +
       "take this resource and what depends on it out of the state (`pulumi state delete --target-dependents <its URN>`) and run `pulumi up`.",
   );
 }

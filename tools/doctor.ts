@@ -8,8 +8,8 @@ import { verificationSchema, type VerificationInputs } from "../providers/verifi
 import { formatReport } from "../providers/verification/report.ts";
 import { runVerification } from "../providers/verification/run.ts";
 import { command } from "./command.ts";
-import { notUp } from "./outputs.ts";
-import { currentStack, exists, upCommand } from "./stack.ts";
+import { notUp, requireUp } from "./outputs.ts";
+import { currentStack, upCommand } from "./stack.ts";
 import { exportedState, inputsOf } from "./stackState.ts";
 
 await command(async () => {
@@ -17,7 +17,7 @@ await command(async () => {
   if (values.stack !== undefined) process.env.STACK = values.stack;
   const stack = await currentStack();
   const up = upCommand(stack);
-  if (stack.isolated && !exists(stack)) throw notUp(stack);
+  await requireUp(stack);
   // From the state and not from an output, which everyone who may read the stack's outputs would be given.
   const inputs = inputsOf("Verification", await exportedState(stack));
   if (inputs === undefined) throw notUp(stack);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { UserError } from "../clients/errors.ts";
+import { requireReachable } from "./reachable.ts";
 import { run } from "./run.ts";
 import { checkout, exists, upCommand, type Stack } from "./stack.ts";
 
@@ -13,13 +14,18 @@ export async function stackOutputs<Name extends string>(
   wanted: readonly Name[],
   showSecrets: boolean,
 ): Promise<Record<Name, unknown>> {
-  if (stack.isolated && !exists(stack)) throw notUp(stack);
-
+  await requireUp(stack);
   const options = ["--stack", stack.name, "--json", ...(showSecrets ? ["--show-secrets"] : [])];
   const printed = await run("pulumi", ["stack", "output", ...options], { cwd: checkout, env: stack.environment });
   const outputs = z.record(z.string(), z.unknown()).parse(JSON.parse(printed));
   if (wanted.some((name) => outputs[name] === undefined)) throw notUp(stack);
   return outputs;
+}
+
+/** @throws UserError when the stack is certainly not up, or cannot be reached. */
+export async function requireUp(stack: Stack): Promise<void> {
+  if (!stack.isolated) await requireReachable(stack);
+  else if (!exists(stack)) throw notUp(stack);
 }
 
 export function notUp(stack: Stack): UserError {

@@ -31,6 +31,11 @@ export async function currentStack(): Promise<Stack> {
     throw new UserError(`STACK is ${JSON.stringify(name)}: a stack's name has letters, digits, "_", "-" and "." only.`);
   }
   const isolated = name === "local" || process.env.EMULATED === "1";
+  if (isolated && !existsSync(join(checkout, `Pulumi.${name}.yaml`))) {
+    throw new UserError(
+      `STACK is "${name}", and there is no Pulumi.${name}.yaml with its settings (lakekeeper:platform at least).`,
+    );
+  }
   const engine = await findEngine();
   const path = [join(checkout, "node_modules", ".bin"), engine, process.env.PATH ?? ""].join(delimiter);
   const environment: NodeJS.ProcessEnv = {

@@ -42,7 +42,11 @@ export class RailwayPlatform extends pulumi.ComponentResource implements Platfor
       environmentId: this.#project.defaultEnvironmentId,
       timeoutSeconds: deployTimeoutSeconds,
     };
-    this.runtime = pulumi.output(image(config.version));
+    // An emulated stack's emulator of Railway runs no images.
+    const isEmulated = "LAKEKEEPER_EMULATED_SETTINGS" in process.env;
+    this.runtime = pulumi.output(
+      `${image(config.version)}${isEmulated ? " (on the emulators, which run the stand-in for it)" : ""}`,
+    );
     this.registerOutputs({});
   }
 

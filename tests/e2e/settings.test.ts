@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -92,6 +93,15 @@ test("an emulated stack has secrets of its own, and the real one's stay as they 
   expect(changed).toContain("    secure: AAABBB\n");
   expect(changed).toContain("  lakekeeper:cutover: sql\n");
   expect(changed).toContain("secretsprovider: awskms://key\nencryptedkey: AAAA\n");
+}, 600_000);
+
+test("a stack without a file of settings is a mistyped one: nothing is made for it", async () => {
+  for (const target of ["up", "preview", "config", "down"]) {
+    const { code, output } = await checkout.make(target, { STACK: "devv", EMULATED: "1" });
+    expect(code).not.toBe(0);
+    expect(output).toContain('error: STACK is "devv", and there is no Pulumi.devv.yaml with its settings');
+  }
+  expect(existsSync(join(checkout.directory, ".state/devv"))).toBe(false);
 }, 600_000);
 
 test("encrypted settings in the tracked file of the local stack are refused with the remedy", async () => {

@@ -193,8 +193,8 @@ describe("what cannot be read is named", () => {
   test("a Postgres that does not answer, without its password", async () => {
     const message = await failure({ uri: "postgresql+psycopg2://writer:hidden@127.0.0.1:1/lake" });
     expect(message).toBe(
-      "The SqlCatalog database postgresql+psycopg2://writer:***@127.0.0.1:1/lake cannot be read: " +
-        "connect ECONNREFUSED 127.0.0.1:1",
+      "The SqlCatalog database postgresql+psycopg2://writer:***@127.0.0.1:1/lake (lakekeeper:sqlCatalog) cannot be read: " +
+        "connect ECONNREFUSED 127.0.0.1:1. Check that it can be reached from here, and the user and password in that URI.",
     );
   });
 });
