@@ -131,7 +131,7 @@ test("without a login, a command on a stack of one's own says what to do", async
   const fresh = await makeCheckout();
   try {
     const login = { PULUMI_HOME: join(fresh.directory, "home"), PULUMI_ACCESS_TOKEN: "", PULUMI_BACKEND_URL: "" };
-    for (const target of ["preview", "up"]) {
+    for (const target of ["preview", "up", "env", "doctor"]) {
       const { code, output } = await fresh.make(target, { STACK: "dev", ...login });
       expect(code).not.toBe(0);
       const said = output.split("\n").filter((line) => line.startsWith("error:"));
