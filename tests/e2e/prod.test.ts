@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => checkout.remove());
 
 const resource = z.object({ urn: z.string(), outputs: z.record(z.string(), z.unknown()).optional() });
-const exported = z.object({ deployment: z.object({ resources: z.array(resource) }) });
+const exported = z.object({ deployment: z.object({ resources: z.array(resource).default([]) }) });
 
 async function state(): Promise<z.infer<typeof resource>[]> {
   return exported.parse(JSON.parse(await checkout.engine("stack", "export"))).deployment.resources;
@@ -62,4 +62,13 @@ test("down is refused before anything has been deleted", async () => {
   expect(output).toContain("cannot be deleted");
   expect(await resources()).toEqual(before);
   expect((await checkout.mustMake("doctor")).output).not.toContain("FAILED");
+}, 600_000);
+
+test("what was unprotected goes, and what stays is named", async () => {
+  await checkout.engine("state", "unprotect", "--all", "--yes");
+  const { output } = await checkout.mustMake("down");
+  const [, kept = ""] = /Left where it is.*:\n((?: {2}.*\n)+)/.exec(output) ?? [];
+  expect(kept).toMatch(/^ {2}Project project \([0-9a-f-]{36}\)$/m);
+  expect(kept).toMatch(/^ {2}R2Bucket r2-bucket \(lakehouse\)$/m);
+  expect(await resources()).toEqual([]);
 }, 600_000);
