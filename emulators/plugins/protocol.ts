@@ -60,9 +60,17 @@ export interface DiffResponse {
   changes?: "DIFF_NONE" | "DIFF_SOME";
   diffs?: string[];
   replaces?: string[];
+  /** Outputs that stay as they are. */
+  stables?: string[];
   deleteBeforeReplace?: boolean;
-  detailedDiff?: Record<string, { kind?: "UPDATE" | "DELETE"; inputDiff?: boolean }>;
+  detailedDiff?: Record<string, PropertyDiff>;
   hasDetailedDiff?: boolean;
+}
+
+/** Without a kind: the property is new. */
+export interface PropertyDiff {
+  kind?: "UPDATE" | "DELETE" | "ADD_REPLACE" | "UPDATE_REPLACE" | "DELETE_REPLACE";
+  inputDiff?: boolean;
 }
 
 export interface CreateRequest extends Of {
@@ -116,6 +124,19 @@ export interface InvokeRequest {
 export interface InvokeResponse {
   return?: Properties;
   failures?: CheckFailure[];
+}
+
+/** Thrown by `create` for what was made and failed after that: the engine keeps it, and the next up updates it. */
+export class InitializationError extends Error {
+  override readonly name = "InitializationError";
+  readonly id: string;
+  readonly properties: Properties;
+
+  constructor(message: string, id: string, properties: Properties) {
+    super(message);
+    this.id = id;
+    this.properties = properties;
+  }
 }
 
 /** A plugin for resources. What it throws, the engine prints as it is. */

@@ -1,9 +1,11 @@
 import {
   credentials,
+  Metadata,
   Server,
   ServerCredentials,
   status,
   type handleUnaryCall,
+  type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import engineServices from "@pulumi/pulumi/proto/engine_grpc_pb.js";
@@ -11,10 +13,19 @@ import engineMessages from "@pulumi/pulumi/proto/engine_pb.js";
 import pluginMessages from "@pulumi/pulumi/proto/plugin_pb.js";
 import services from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import messages from "@pulumi/pulumi/proto/provider_pb.js";
+import statusMessages from "@pulumi/pulumi/proto/status_pb.js";
+import any from "google-protobuf/google/protobuf/any_pb.js";
 import empty from "google-protobuf/google/protobuf/empty_pb.js";
 import struct from "google-protobuf/google/protobuf/struct_pb.js";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
-import type { CheckFailure, DiffResponse, Log, Plugin, Properties } from "./protocol.ts";
+import {
+  InitializationError,
+  type CheckFailure,
+  type DiffResponse,
+  type Log,
+  type Plugin,
+  type Properties,
+} from "./protocol.ts";
 
 /**
  * Serves a plugin to the engine that started this process: prints the port, and ends with the engine, even one that was
@@ -121,10 +132,25 @@ function unary<Request, Response>(handle: (request: Request) => Promise<Response
   return (call, callback) => {
     handle(call.request).then(
       (response) => callback(null, response),
-      (error: unknown) =>
-        callback({ code: status.UNKNOWN, details: error instanceof Error ? error.message : String(error) }),
+      (error: unknown) => callback(toFailure(error)),
     );
   };
+}
+
+function toFailure(error: unknown): Partial<ServiceError> {
+  const details = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof InitializationError)) return { code: status.UNKNOWN, details };
+  const made = new messages.ErrorResourceInitFailed()
+    .setId(error.id)
+    .setProperties(toStruct(error.properties))
+    .setReasonsList([details]);
+  const packed = new any.Any();
+  packed.pack(made.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
+  const answer = new statusMessages.Status().setCode(status.UNKNOWN).setMessage(details).setDetailsList([packed]);
+  // In this field gRPC carries what is more than a text.
+  const metadata = new Metadata();
+  metadata.add("grpc-status-details-bin", Buffer.from(answer.serializeBinary()));
+  return { code: status.UNKNOWN, details, metadata };
 }
 
 interface Named {
@@ -169,16 +195,17 @@ function toFailures(failures: CheckFailure[] = []): InstanceType<typeof messages
 
 function toDiff(diff: DiffResponse): InstanceType<typeof messages.DiffResponse> {
   const { DIFF_UNKNOWN, DIFF_NONE, DIFF_SOME } = messages.DiffResponse.DiffChanges;
-  const { ADD, UPDATE, DELETE } = messages.PropertyDiff.Kind;
+  const { ADD, ...kinds } = messages.PropertyDiff.Kind;
   const response = new messages.DiffResponse()
     .setChanges(diff.changes === undefined ? DIFF_UNKNOWN : { DIFF_NONE, DIFF_SOME }[diff.changes])
     .setDiffsList(diff.diffs ?? [])
     .setReplacesList(diff.replaces ?? [])
+    .setStablesList(diff.stables ?? [])
     .setDeletebeforereplace(diff.deleteBeforeReplace ?? false)
     .setHasdetaileddiff(diff.hasDetailedDiff ?? false);
   for (const [name, { kind, inputDiff = false }] of Object.entries(diff.detailedDiff ?? {})) {
     const detail = new messages.PropertyDiff().setInputdiff(inputDiff);
-    response.getDetaileddiffMap().set(name, detail.setKind(kind === undefined ? ADD : { UPDATE, DELETE }[kind]));
+    response.getDetaileddiffMap().set(name, detail.setKind(kind === undefined ? ADD : kinds[kind]));
   }
   return response;
 }
