@@ -3,7 +3,7 @@ import { UserError } from "../clients/errors.ts";
 import type { StandIn } from "./commands/standIn.ts";
 import { faultGrammar } from "./faultRule.ts";
 
-const help = `Usage: node emulators/main.ts <r2|issuer|lakekeeper|railway> [options]
+const help = `Usage: node emulators/main.ts <r2|issuer|lakekeeper|openfga|railway> [options]
 
 Starts a stand-in on loopback, with random credentials that it prints, and runs until Ctrl-C.
 
@@ -11,12 +11,14 @@ Starts a stand-in on loopback, with random credentials that it prints, and runs 
                Workers and DNS records
   issuer       an OpenID issuer: discovery and JWKS, with a signing key and a token
   lakekeeper   the Iceberg REST catalog, on a Postgres of its own unless it is given one
+  openfga      an OpenFGA: stores, authorization models, tuples and checks by its HTTP API
   railway      a Railway account: its GraphQL API, and services that really run
 
 Options:
   --dir FOLDER   where everything is kept, the credentials too; started there again, it is the same
                  (.state/emulators/<name>)
-  --port N       port on 127.0.0.1, 0 for a free one (r2 9000, issuer 9001, lakekeeper 8181, railway 9400)
+  --port N       port on 127.0.0.1, 0 for a free one (r2 9000, issuer 9001, lakekeeper 8181, openfga 9500,
+                 railway 9400)
   --log FILE     one JSON line for each request, without secrets
   --fault RULE   misbehave, see below; can be given several times, the first rule that is due counts
   --help
@@ -35,6 +37,8 @@ Options:
   --database URL postgresql://user:password@host:port/database instead of a Postgres in the folder
   --issuer URL   demand tokens of this issuer; without it everybody may do everything
   --r2 URL       the R2 account to ask for temporary credentials, e.g. http://127.0.0.1:9000
+  --openfga URL  the OpenFGA that keeps permissions and decides by them; without it everybody may do everything
+  --openfga-key KEY  its preshared key
 
 ${faultGrammar}`;
 
@@ -42,6 +46,7 @@ const standIns: Record<string, () => Promise<StandIn>> = {
   r2: async () => (await import("./commands/r2.ts")).r2,
   issuer: async () => (await import("./commands/issuer.ts")).issuer,
   lakekeeper: async () => (await import("./commands/lakekeeper.ts")).lakekeeper,
+  openfga: async () => (await import("./commands/openfga.ts")).openfga,
   railway: async () => (await import("./commands/railway.ts")).railway,
 };
 

@@ -26,10 +26,13 @@ export const lakekeeper: StandIn = {
       database: { type: "string" },
       issuer: { type: "string" },
       r2: { type: "string" },
+      openfga: { type: "string" },
+      "openfga-key": { type: "string" },
       log: { type: "string" },
     });
     const issuer = readUrl("issuer", own.issuer);
     const r2 = readUrl("r2", own.r2);
+    const openfga = readUrl("openfga", own.openfga);
     const secrets = await remembered<Secrets>(join(directory, "secrets.json"), () => ({
       encryptionKey: randomSecret(),
       postgresPassword: randomSecret(),
@@ -47,6 +50,11 @@ export const lakekeeper: StandIn = {
           LAKEKEEPER_STANDIN__FAULT: faults.join("\n"),
           LAKEKEEPER_STANDIN__LOG: own.log,
           ...(r2 !== undefined && { LAKEKEEPER_STANDIN__CLOUDFLARE_API: `${r2}/client/v4` }),
+          ...(openfga !== undefined && {
+            LAKEKEEPER__AUTHZ_BACKEND: "openfga",
+            LAKEKEEPER__OPENFGA__ENDPOINT: openfga,
+            LAKEKEEPER__OPENFGA__API_KEY: own["openfga-key"],
+          }),
           ...(issuer !== undefined && {
             LAKEKEEPER__OPENID_PROVIDER_URI: issuer,
             LAKEKEEPER__OPENID_AUDIENCE: "lakekeeper",

@@ -1,3 +1,4 @@
+import type { Authorizer } from "./authz/authorizer.ts";
 import type { Health } from "./health.ts";
 import type { Settings } from "./settings.ts";
 import type { CredentialCache } from "./storage/vending.ts";
@@ -15,6 +16,8 @@ export interface Catalog {
   readonly credentials: CredentialCache;
   readonly tasks: TaskWorker;
   readonly health: Health;
+  /** Undefined while everybody may do everything. */
+  readonly authorizer: Authorizer | undefined;
 }
 
 export const defaultProject = "00000000-0000-0000-0000-000000000000";

@@ -3,6 +3,8 @@ import type { AddressInfo } from "node:net";
 import { Faults } from "../faults.ts";
 import { openRequestLog } from "../requestLog.ts";
 import { AuthenticatorChain } from "./auth/chain.ts";
+import { migrateAuthorization, openAuthorizationStore } from "./authz/authorizationStore.ts";
+import { Authorizer } from "./authz/authorizer.ts";
 import type { Catalog } from "./catalog.ts";
 import { failureOf } from "./failures.ts";
 import { Health } from "./health.ts";
@@ -15,6 +17,7 @@ import { createRoutes } from "./resources/create.ts";
 import { deletedRoutes } from "./resources/deleted.ts";
 import { dropRoutes } from "./resources/drop.ts";
 import { namespaceRoutes } from "./resources/namespaces.ts";
+import { permissionRoutes } from "./resources/permissions.ts";
 import { projectRoutes } from "./resources/projects.ts";
 import { registerRoutes } from "./resources/register.ts";
 import { readServerInfo, serverRoutes } from "./resources/server.ts";
@@ -34,7 +37,7 @@ import { TaskWorker } from "./tasks.ts";
 // Not imported: the module object that an import makes loads a WebSocket client too, at the price of 10 MB of memory.
 const { createServer } = process.getBuiltinModule("node:http");
 
-const routes: readonly Route[] = [
+export const routes: readonly Route[] = [
   ...serverRoutes,
   ...projectRoutes,
   ...userRoutes,
@@ -88,7 +91,10 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     const info = await readServerInfo(database.read);
     if (!info.openForBootstrap && !info.termsAccepted)
       throw new Error("The catalog was bootstrapped, but the terms of use were not accepted.");
-    log("INFO", "lakekeeper::serve", "Using AllowAll authorizer");
+    const { openFga } = settings;
+    const authorizer =
+      openFga === undefined ? undefined : new Authorizer(await openAuthorizationStore(openFga), info.serverId);
+    log("INFO", "lakekeeper::serve", `Using ${authorizer === undefined ? "AllowAll" : "OpenFGA"} authorizer`);
     const authenticator = settings.openId.length === 0 ? undefined : await AuthenticatorChain.discover(settings.openId);
     if (authenticator === undefined)
       log("WARN", "lakekeeper::serve", "Authentication is disabled. This is not suitable for production!");
@@ -99,10 +105,15 @@ export async function serve(settings: Settings): Promise<RunningServer> {
       secrets,
       warehouses: new WarehouseCache(database, stateCacheSeconds),
       credentials: new CredentialCache(cloudflareApi),
-      tasks: new TaskWorker(database, secrets),
-      health: new Health(database),
+      tasks: new TaskWorker(database, secrets, authorizer),
+      health: new Health(database, authorizer),
+      authorizer,
     };
-    const answer = createListener(catalog, routes, authenticator);
+    const answer = createListener(
+      catalog,
+      authorizer === undefined ? routes : [...routes, ...permissionRoutes],
+      authenticator,
+    );
     const requests = requestLog === undefined ? undefined : openRequestLog(requestLog);
     const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
       requests?.follow(request, response);
@@ -144,5 +155,6 @@ export async function startLakekeeper(environment: Environment): Promise<Running
   const settings = readSettings({ LAKEKEEPER__LISTEN_PORT: "0", LAKEKEEPER__BIND_IP: "127.0.0.1", ...environment });
   const database = await Database.openWrite(settings.database);
   await migrate(database).finally(() => database.close());
+  if (settings.openFga !== undefined) await migrateAuthorization(settings.openFga);
   return serve(settings);
 }

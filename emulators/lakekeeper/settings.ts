@@ -23,6 +23,14 @@ export interface DatabaseSettings {
   readonly acquireTimeoutSeconds: number;
 }
 
+/** Where permissions are kept and decided. */
+export interface OpenFgaSettings {
+  /** Of the HTTP API; the real server is given the address of the gRPC API. */
+  readonly endpoint: string;
+  readonly storeName: string;
+  readonly apiKey: string | undefined;
+}
+
 export interface Settings {
   readonly database: DatabaseSettings;
   readonly encryptionKey: string;
@@ -33,6 +41,8 @@ export interface Settings {
   readonly maxBodyBytes: number;
   /** In the order in which they are asked about a token; none when there is no authentication. */
   readonly openId: readonly OpenIdSettings[];
+  /** Undefined with the authorizer that allows everything. */
+  readonly openFga: OpenFgaSettings | undefined;
   readonly defaultProject: boolean;
   readonly reservedNamespaces: readonly string[];
   readonly pageSizeDefault: number;
@@ -164,6 +174,24 @@ function openIdProvider(
   };
 }
 
+/** As in the real server, whatever is not openfga allows everything. */
+function openFga(reader: Reader): OpenFgaSettings | undefined {
+  if (reader.text("AUTHZ_BACKEND")?.toLowerCase() !== "openfga") return undefined;
+  const endpoint = reader.text("OPENFGA__ENDPOINT");
+  if (endpoint === undefined || !URL.canParse(endpoint))
+    throw new SettingsError('OPENFGA__ENDPOINT has to be a URL for the authorization backend "openfga".');
+  const more = ["CLIENT_ID", "CLIENT_SECRET", "TOKEN_ENDPOINT", "SCOPE"];
+  const foreign = [...more, "AUTHORIZATION_MODEL_PREFIX", "AUTHORIZATION_MODEL_VERSION"].find(
+    (name) => reader.text(`OPENFGA__${name}`) !== undefined,
+  );
+  if (foreign !== undefined) throw new SettingsError(`The stand-in does not model OPENFGA__${foreign}.`);
+  return {
+    endpoint,
+    storeName: reader.text("OPENFGA__STORE_NAME") ?? "lakekeeper",
+    apiKey: reader.text("OPENFGA__API_KEY"),
+  };
+}
+
 /**
  * Reads LAKEKEEPER__* by their real names; unknown ones are ignored, as the real server ignores them. A value of digits
  * only (or true/false) given to an option that is text is refused: seen with Lakekeeper 0.13.3.
@@ -188,6 +216,7 @@ export function readSettings(environment: Environment): Settings {
     useForwardedHeaders: reader.boolean("USE_X_FORWARDED_HEADERS", true),
     maxBodyBytes: reader.integer("MAX_REQUEST_BODY_SIZE", 2 * 1024 * 1024),
     openId: openId(reader),
+    openFga: openFga(reader),
     defaultProject: reader.boolean("ENABLE_DEFAULT_PROJECT", true),
     reservedNamespaces: reserved.length > 0 ? reserved : ["system", "examples", "information_schema"],
     pageSizeDefault: reader.integer("PAGINATION_SIZE_DEFAULT", 100),

@@ -1,3 +1,4 @@
+import { type Authorizer, type ObjectId, tabularObject } from "./authz/authorizer.ts";
 import { log } from "./log.ts";
 import { s3Client, longLivedKeys } from "./storage/vending.ts";
 import type { Database } from "./store/database.ts";
@@ -13,12 +14,14 @@ const retrySeconds = 2;
 export class TaskWorker {
   private readonly database: Database;
   private readonly secrets: SecretStore;
+  private readonly authorizer: Authorizer | undefined;
   private running: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(database: Database, secrets: SecretStore) {
+  constructor(database: Database, secrets: SecretStore, authorizer?: Authorizer) {
     this.database = database;
     this.secrets = secrets;
+    this.authorizer = authorizer;
   }
 
   start(pollSeconds: number): void {
@@ -46,14 +49,16 @@ export class TaskWorker {
   }
 
   /** Runs one due task in a transaction that keeps it locked. False when none was due. */
-  private runOne(): Promise<boolean> {
-    return this.database.transaction(async (client) => {
+  private async runOne(): Promise<boolean> {
+    const gone: ObjectId[] = [];
+    const found = await this.database.transaction(async (client) => {
       const task = await takeTask(client);
       if (task === undefined) return false;
       try {
         if (task.queue === "tabular_purge") await this.purge(task);
         else {
-          await deleteTabular(client, task.warehouseId, task.tabularId);
+          const kind = await deleteTabular(client, task.warehouseId, task.tabularId);
+          if (kind !== undefined) gone.push(tabularObject(kind, task.warehouseId, task.tabularId));
           if (task.purge) await insertTask(client, { ...task, queue: "tabular_purge" });
         }
         await deleteTask(client, task.id);
@@ -68,6 +73,8 @@ export class TaskWorker {
       }
       return true;
     });
+    for (const object of gone) await this.authorizer?.removed(object);
+    return found;
   }
 
   private async purge(task: Task): Promise<void> {

@@ -1,3 +1,4 @@
+import { migrateAuthorization } from "../authz/authorizationStore.ts";
 import { log } from "../log.ts";
 import type { Settings } from "../settings.ts";
 import { Database } from "../store/database.ts";
@@ -11,6 +12,7 @@ async function withWritePool<T>(settings: Settings, work: (database: Database) =
 /** `migrate`: safe to run any number of times, and by several processes at once. */
 export async function runMigrate(settings: Settings): Promise<void> {
   await withWritePool(settings, migrate);
+  if (settings.openFga !== undefined) await migrateAuthorization(settings.openFga);
   log("INFO", "lakekeeper", "Database migration complete.");
 }
 

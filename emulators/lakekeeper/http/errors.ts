@@ -19,6 +19,11 @@ export class CatalogError extends Error {
   }
 }
 
+/** What the real server does and this one does not: said, and never silently allowed. */
+export function notModelled(what: string): CatalogError {
+  return new CatalogError(501, "NotModelled", `The stand-in for Lakekeeper does not model ${what}.`);
+}
+
 /** A refusal made before any handler runs, in plain text: bodies and queries that do not have the expected shape. */
 export class PlainTextError extends Error {
   readonly status: number;

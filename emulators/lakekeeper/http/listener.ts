@@ -4,7 +4,7 @@ import type { AuthenticatorChain } from "../auth/chain.ts";
 import type { Catalog } from "../catalog.ts";
 import { log } from "../log.ts";
 import { type Answer, Call, type Route } from "./call.ts";
-import { CatalogError, PlainTextError } from "./errors.ts";
+import { CatalogError, notModelled, PlainTextError } from "./errors.ts";
 import { stringifyJson } from "./json.ts";
 
 type Router = ReturnType<typeof createRouter>;
@@ -60,6 +60,7 @@ export function createListener(
     const [path = "/", search = ""] = (request.url ?? "/").split(/\?(.*)/s);
     const needsIdentity = authenticator !== undefined && /^\/(management|catalog)(\/|$)/.test(path);
     const identity = needsIdentity ? await authenticator.authenticate(request.headers.authorization) : undefined;
+    if (catalog.authorizer !== undefined && request.headers["x-assume-role"] !== undefined) throw notModelled("roles");
     const found =
       router.find((request.method ?? "GET") as Method, path) ??
       (request.method === "HEAD" ? router.find("GET", path) : null);

@@ -4,6 +4,7 @@ import type { StorageCredential } from "../storage/credential.ts";
 import type { StorageProfile } from "../storage/profile.ts";
 import { canVend, type TemporaryCredentials } from "../storage/vending.ts";
 import type { Warehouse } from "../store/warehouses.ts";
+import type { StoragePermission } from "./permit.ts";
 
 /** How a client wants to reach the files of a table: header `X-Iceberg-Access-Delegation`. */
 export interface Delegation {
@@ -83,6 +84,8 @@ export interface AccessTarget {
   readonly location: string;
   /** Path of the table below the warehouse, percent-encoded. */
   readonly path: string;
+  /** What vended keys may do. */
+  readonly permission: StoragePermission;
 }
 
 export function tablePath(namespace: readonly string[], table: string): string {
@@ -100,8 +103,7 @@ export async function tableAccess(
   const { profile } = warehouse;
   const credential = delegation.clientManaged ? null : await secrets.read(warehouse.secretId);
   const decision = decide(delegation, profile, credential);
-  const keys =
-    decision.vend && credential !== null ? await credentials.vend(profile, credential, target.location) : undefined;
+  const keys = decision.vend && credential !== null ? await credentials.vend(profile, credential, target) : undefined;
   const common = commonConfig(profile);
   const vended = keys === undefined ? {} : keyConfig(keys);
   const expiry =

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { tabularObject } from "../authz/authorizer.ts";
 import { type Answer, type Call, noContent, ok, type Route } from "../http/call.ts";
 import { CatalogError } from "../http/errors.ts";
 import { type Json, parseJson, stringifyJson } from "../http/json.ts";
@@ -18,6 +19,7 @@ import type { Warehouse } from "../store/warehouses.ts";
 import { entityTag } from "./access.ts";
 import { newTableLocation } from "./create.ts";
 import { change, once } from "./once.ts";
+import { permitOnNamespace, permitOnTabular } from "./permit.ts";
 import { requireFormatVersion, requireInside, requireSupported } from "./rules.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
 import { committedBefore, loadResult } from "./tables.ts";
@@ -44,6 +46,7 @@ interface Committed {
 
 /** Where commits of one request go. */
 interface Session {
+  readonly call: Call;
   readonly client: pg.PoolClient;
   readonly warehouse: Warehouse;
   readonly storage: S3Client;
@@ -70,8 +73,9 @@ async function write(
 
 /** The first commit of a staged table. */
 async function commitNew(session: Session, target: Target, request: CommitRequest): Promise<Committed> {
-  const { client, warehouse } = session;
+  const { call, client, warehouse } = session;
   const namespace = await getNamespace(client, warehouse.id, target.namespace);
+  await permitOnNamespace(call, warehouse.id, namespace, "can_create_table");
   const id = uuid7();
   const builder = MetadataBuilder.empty(id, newTableLocation(warehouse, namespace, id));
   apply(builder, request, warehouse);
@@ -86,10 +90,14 @@ async function commitNew(session: Session, target: Target, request: CommitReques
     location: metadata.location,
     ...written,
   });
+  const object = tabularObject("table", warehouse.id, metadata["table-uuid"]);
+  await call.catalog.authorizer?.createdTabular(call.identity, object, namespace.id);
   return { ...written, expired: [] };
 }
 
 async function commitExisting(session: Session, table: Tabular, request: CommitRequest): Promise<Committed> {
+  const { id, name } = table;
+  await permitOnTabular(session.call, { kind: "table", warehouseId: session.warehouse.id, id, name }, "can_commit");
   const current = parseJson(table.metadata) as Metadata;
   for (const requirement of request.requirements) checkRequirement(current, requirement);
   const builder = MetadataBuilder.from(current);
@@ -118,7 +126,7 @@ async function commitAll(call: Call, changes: readonly (CommitRequest & Target)[
   const storage = s3Client(warehouse.profile, longLivedKeys(await secrets.read(warehouse.secretId)));
   const committed = await change(call, warehouse, async (client) => {
     const results: Committed[] = [];
-    for (const each of changes) results.push(await commitOne({ client, warehouse, storage }, each, each));
+    for (const each of changes) results.push(await commitOne({ call, client, warehouse, storage }, each, each));
     return results;
   });
   const expired = committed.flatMap((result) => result.expired);

@@ -2,6 +2,8 @@ import { type Answer, type Call, ok, type Route } from "../http/call.ts";
 import { CatalogError } from "../http/errors.ts";
 import { isUuid } from "../ids.ts";
 import { insertUser } from "../store/users.ts";
+import { noSuchWarehouseNamed } from "../store/warehouses.ts";
+import { permitOnWarehouse } from "./permit.ts";
 
 const namespace = "/v1/{prefix}/namespaces/{namespace}";
 
@@ -57,7 +59,9 @@ async function config(call: Call): Promise<Answer> {
       "GetConfigNoWarehouseProvided",
       "No warehouse specified. Please specify the 'warehouse' parameter in the GET /config request.",
     );
-  const warehouse = await catalog.warehouses.activeByName(...projectAndName(call, wanted));
+  const [projectId, name] = projectAndName(call, wanted);
+  const warehouse = await catalog.warehouses.activeByName(projectId, name);
+  await permitOnWarehouse(call, warehouse.id, "can_get_config", noSuchWarehouseNamed(name));
   const softDelete = warehouse.deleteProfile.type === "soft" && warehouse.profile["push-s3-delete-disabled"];
   return ok({
     overrides: { uri: `${call.baseUri()}/catalog`, "idempotency-key-lifetime": "PT30M" },

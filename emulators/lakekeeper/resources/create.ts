@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { tabularObject } from "../authz/authorizer.ts";
 import { type Answer, type Call, ok, type Route } from "../http/call.ts";
 import { CatalogError } from "../http/errors.ts";
 import { stringifyJson } from "../http/json.ts";
@@ -13,6 +14,7 @@ import { findTabular, insertTabular, tabularExists } from "../store/tabulars.ts"
 import type { Warehouse } from "../store/warehouses.ts";
 import { entityTag, readDelegation, tableAccess, tablePath } from "./access.ts";
 import { change, once } from "./once.ts";
+import { permitOnNamespace } from "./permit.ts";
 import { requireFormatVersion, requireInside, requireSupported } from "./rules.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
 import { loadResult, madeBefore } from "./tables.ts";
@@ -40,6 +42,7 @@ async function create(call: Call): Promise<Answer> {
   if (request.name === "") throw new CatalogError(400, "TableNameEmpty", "Table name cannot be empty");
   requireSupported(request.properties);
   const namespace = await getNamespace(database.read, warehouse.id, name);
+  await permitOnNamespace(call, warehouse.id, namespace, "can_create_table");
   const id = uuid7();
   const location = request.location?.replace(/\/+$/, "") ?? newTableLocation(warehouse, namespace, id);
   requireInside(location, warehouse.profile);
@@ -77,11 +80,15 @@ async function create(call: Call): Promise<Answer> {
     const granted = await tableAccess(
       call,
       warehouse,
-      { id, location, path: tablePath(name, request.name) },
+      { id, location, path: tablePath(name, request.name), permission: "write" },
       delegation,
     );
     const storage = s3Client(warehouse.profile, longLivedKeys(await secrets.read(warehouse.secretId)));
-    if (!staged) await writeMetadataFile(storage, metadataLocation, metadata);
+    if (!staged) {
+      await writeMetadataFile(storage, metadataLocation, metadata);
+      const object = tabularObject("table", warehouse.id, id);
+      await call.catalog.authorizer?.createdTabular(call.identity, object, namespace.id);
+    }
     return granted;
   });
   // A staged table exists only at the client until it commits.

@@ -1,3 +1,5 @@
+import { type ObjectId, tabularObject } from "../authz/authorizer.ts";
+import type { ActionOn } from "../authz/model.ts";
 import { type Answer, type Call, noContent, ok, type Route } from "../http/call.ts";
 import { CatalogError, PlainTextError } from "../http/errors.ts";
 import { nextPage, readPage } from "../http/paging.ts";
@@ -14,10 +16,12 @@ import {
   namespaceContent,
   namespaceTree,
 } from "../store/namespaces.ts";
+import type { TabularKind } from "../store/tabulars.ts";
 import { rfc3339 } from "../store/time.ts";
 import type { Warehouse } from "../store/warehouses.ts";
 import { dropTabular } from "./drop.ts";
 import { change, once } from "./once.ts";
+import { listable, permitOnNamespace, permitOnWarehouse } from "./permit.ts";
 import { outside } from "./rules.ts";
 import { checkNamespace, idOf, splitNamespace, warehouseIdOf, warehouseOf } from "./scope.ts";
 
@@ -55,10 +59,15 @@ async function create(call: Call): Promise<Answer> {
   if (settings.reservedNamespaces.includes(name[0]!.toLowerCase()))
     throw new CatalogError(400, "ReservedNamespace", "Namespace is reserved for internal use.");
   const warehouse = await warehouseOf(call);
+  if (name.length === 1) await permitOnWarehouse(call, warehouse.id, "can_create_namespace");
   const checked = checkProperties(warehouse, properties ?? {});
   const created = await change(call, warehouse, async (client) => {
-    if (name.length > 1) await getNamespace(client, warehouse.id, name.slice(0, -1));
-    return insertNamespace(client, warehouse.id, name, checked);
+    const parent = name.length > 1 ? await getNamespace(client, warehouse.id, name.slice(0, -1)) : undefined;
+    if (parent !== undefined) await permitOnNamespace(call, warehouse.id, parent, "can_create_namespace");
+    const inserted = await insertNamespace(client, warehouse.id, name, checked);
+    const above = parent === undefined ? (`warehouse:${warehouse.id}` as const) : (`namespace:${parent.id}` as const);
+    await call.catalog.authorizer?.createdNamespace(call.identity, inserted.id, above);
+    return inserted;
   });
   return ok(show(warehouse, created));
 }
@@ -66,7 +75,9 @@ async function create(call: Call): Promise<Answer> {
 async function createdBefore(call: Call): Promise<Answer> {
   const warehouse = await warehouseOf(call);
   const name = call.body(createRequest).namespace;
-  return ok(show(warehouse, await getNamespace(call.catalog.database.read, warehouse.id, name)));
+  const namespace = await getNamespace(call.catalog.database.read, warehouse.id, name);
+  await permitOnNamespace(call, warehouse.id, namespace, "can_get_metadata");
+  return ok(show(warehouse, namespace));
 }
 
 async function list(call: Call): Promise<Answer> {
@@ -74,26 +85,37 @@ async function list(call: Call): Promise<Answer> {
   const warehouse = await warehouseOf(call);
   const wanted = call.query.get("parent") ?? "";
   const parent = wanted === "" ? [] : splitNamespace(wanted);
-  if (parent.length > 0) await getNamespace(database.read, warehouse.id, parent);
+  await permitOnWarehouse(call, warehouse.id, "can_list_namespaces");
+  if (parent.length > 0) {
+    const above = await getNamespace(database.read, warehouse.id, parent);
+    await permitOnNamespace(call, warehouse.id, above, "can_list_namespaces");
+  }
   const page = readPage(call.query, { max: settings.pageSizeMax });
   const found = await listNamespaces(database.read, warehouse.id, parent, page);
-  const withIds = call.flag("returnUuids", false) ? { "namespace-uuids": found.map((namespace) => namespace.id) } : {};
-  return ok({ namespaces: found.map((namespace) => namespace.name), ...withIds, ...nextPage(page, found) });
+  const listed = await listable(call, found, ({ id }) => `namespace:${id}`);
+  const withIds = call.flag("returnUuids", false) ? { "namespace-uuids": listed.map((namespace) => namespace.id) } : {};
+  return ok({ namespaces: listed.map((namespace) => namespace.name), ...withIds, ...nextPage(page, found) });
 }
 
-async function find(call: Call): Promise<{ warehouse: Warehouse; namespace: Namespace }> {
+/** The namespace in the path, for a caller who may do this to it. */
+async function find(
+  call: Call,
+  action: ActionOn<"namespace">,
+): Promise<{ warehouse: Warehouse; namespace: Namespace }> {
   const name = splitNamespace(call.param("namespace"));
   const warehouse = await warehouseOf(call);
-  return { warehouse, namespace: await getNamespace(call.catalog.database.read, warehouse.id, name) };
+  const namespace = await getNamespace(call.catalog.database.read, warehouse.id, name);
+  await permitOnNamespace(call, warehouse.id, namespace, action);
+  return { warehouse, namespace };
 }
 
 async function get(call: Call): Promise<Answer> {
-  const { warehouse, namespace } = await find(call);
+  const { warehouse, namespace } = await find(call, "can_get_metadata");
   return ok(show(warehouse, namespace));
 }
 
 async function head(call: Call): Promise<Answer> {
-  await find(call);
+  await find(call, "can_get_metadata");
   return noContent;
 }
 
@@ -116,7 +138,7 @@ async function updateProperties(call: Call): Promise<Answer> {
   const fixed = [...removals, ...Object.keys(updates)].find((key) => managed.includes(key));
   if (fixed !== undefined)
     throw new CatalogError(400, "InvalidNamespaceProperty", `Namespace property '${fixed}' cannot be changed.`);
-  const { warehouse, namespace } = await find(call);
+  const { warehouse, namespace } = await find(call, "can_update_properties");
   const missing = removals.filter((key) => !(key in namespace.properties));
   await change(call, warehouse, (client) => changeNamespaceProperties(client, namespace.id, removals, updates));
   return ok({
@@ -137,7 +159,8 @@ async function remove(call: Call): Promise<Answer> {
   const recursive = call.flag("recursive", false);
   const force = call.flag("force", false);
   const purge = call.flag("purge", false);
-  const { warehouse, namespace } = await find(call);
+  const { warehouse, namespace } = await find(call, "can_delete");
+  const gone: ObjectId[] = [];
   const detail = "Error dropping Namespace in catalog";
   const dotted = namespace.name.join(".");
   await change(call, warehouse, async (client) => {
@@ -153,26 +176,34 @@ async function remove(call: Call): Promise<Answer> {
         detail,
       ]);
     const ids = await namespaceTree(client, warehouse.id, namespace.name);
-    const { rows } = await client.query<{ id: string; location: string; entityName: string[] }>(
-      `SELECT tabular_id AS id, location, n.name || t.name AS "entityName"
+    const { rows } = await client.query<{ id: string; kind: TabularKind; location: string; entityName: string[] }>(
+      `SELECT tabular_id AS id, kind, location, n.name || t.name AS "entityName"
        FROM tabular t JOIN namespace n USING (namespace_id) WHERE namespace_id = ANY($1)`,
       [ids],
     );
     for (const tabular of rows) await dropTabular(client, warehouse, tabular, { purge, hard: true });
     await deleteNamespaces(client, ids);
+    gone.push(...rows.map(({ id, kind }) => tabularObject(kind, warehouse.id, id)));
+    gone.push(...ids.map((id): ObjectId => `namespace:${id}`));
   });
+  for (const object of gone) await call.catalog.authorizer?.removed(object);
   tasks.wake();
   return noContent;
 }
 
 async function getProtection(call: Call): Promise<Answer> {
   const id = idOf(call, "namespaceId", "namespace_id");
+  await permitById(call, id, "can_get_metadata");
   const { rows } = await call.catalog.database.read.query<{ protected: boolean; updated_at: string | null }>(
     `SELECT protected, ${rfc3339("updated_at")} AS updated_at FROM namespace WHERE warehouse_id = $1 AND namespace_id = $2`,
     [warehouseIdOf(call), id],
   );
   if (rows[0] === undefined) throw noNamespaceOf(id);
   return ok(rows[0]);
+}
+
+async function permitById(call: Call, id: string, action: ActionOn<"namespace">): Promise<void> {
+  await permitOnNamespace(call, warehouseIdOf(call), { id, name: [id] }, action, noNamespaceOf(id));
 }
 
 function noNamespaceOf(id: string): CatalogError {
@@ -184,6 +215,7 @@ const protectionRequest = struct("SetProtectionRequest", { protected: boolean, r
 async function setProtection(call: Call): Promise<Answer> {
   const request = call.body(protectionRequest);
   const id = idOf(call, "namespaceId", "namespace_id");
+  await permitById(call, id, "can_set_protection");
   const { rows } = await call.catalog.database.write.query<{ at: string }>(
     `UPDATE namespace SET protected = $3, updated_at = clock_timestamp() WHERE warehouse_id = $1 AND namespace_id = $2
      RETURNING ${rfc3339("updated_at")} AS at`,

@@ -33,7 +33,7 @@ async function info({ catalog }: Call): Promise<Answer> {
     bootstrapped: !server.openForBootstrap,
     "server-id": server.serverId,
     "default-project-id": catalog.settings.defaultProject ? defaultProject : null,
-    "authz-backend": "allow-all",
+    "authz-backend": catalog.authorizer === undefined ? "allow-all" : "openfga",
     "aws-system-identities-enabled": false,
     "azure-system-identities-enabled": false,
     "gcp-system-identities-enabled": false,
@@ -55,6 +55,9 @@ async function bootstrap(call: Call): Promise<Answer> {
   const request = call.body(bootstrapRequest);
   if (!request["accept-terms-of-use"])
     throw new CatalogError(400, "TermsOfUseNotAccepted", "You must accept the terms of use to bootstrap the catalog.");
+  const { authorizer } = catalog;
+  if (authorizer !== undefined && identity === undefined)
+    throw new CatalogError(401, "AnonymousBootstrap", "Anonymous users cannot bootstrap the catalog");
   if (!(await readServerInfo(catalog.database.write)).openForBootstrap)
     throw new CatalogError(400, "CatalogAlreadyBootstrapped", "Catalog is not open for bootstrap");
   await catalog.database.transaction(async (client) => {
@@ -75,12 +78,16 @@ async function bootstrap(call: Call): Promise<Answer> {
         kind: request["user-type"] ?? identity.kind,
         source: "update-endpoint",
       });
-    if (catalog.settings.defaultProject)
-      await client.query(
+    if (identity !== undefined) await authorizer?.bootstrap(identity, request["is-operator"] ? "operator" : "admin");
+  });
+  if (catalog.settings.defaultProject)
+    await catalog.database.transaction(async (client) => {
+      const made = await client.query(
         "INSERT INTO project (project_id, name) VALUES ($1, 'Default Project') ON CONFLICT DO NOTHING",
         [defaultProject],
       );
-  });
+      if (made.rowCount === 1) await authorizer?.createdProject(identity, defaultProject);
+    });
   return noContent;
 }
 

@@ -1,3 +1,4 @@
+import { tabularObject } from "../authz/authorizer.ts";
 import { type Answer, type Call, noContent, ok, type Route } from "../http/call.ts";
 import { PlainTextError } from "../http/errors.ts";
 import { type JsonObject, parseJson, stringifyJson } from "../http/json.ts";
@@ -25,6 +26,7 @@ import {
   type TableAccess,
 } from "./access.ts";
 import { change, once } from "./once.ts";
+import { listable, permitOnNamespace, permitOnTabular, storagePermission, tabularForbidden } from "./permit.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
 
 /** The answer about a table. The stored metadata text is put in as it is: quick, and no 64-bit integer is touched. */
@@ -50,8 +52,15 @@ async function find(call: Call, name = call.param("tabular")): Promise<Found> {
   return { warehouse, table, namespace };
 }
 
-function accessTo(call: Call, { warehouse, table, namespace }: Found, delegation: Delegation): Promise<TableAccess> {
-  const target = { id: table.id, location: table.location, path: tablePath(namespace, table.name) };
+/** Undefined for a caller who may see the table, but nothing of its files. */
+async function accessTo(
+  call: Call,
+  { warehouse, table, namespace }: Found,
+  delegation: Delegation,
+): Promise<TableAccess | undefined> {
+  const permission = await storagePermission(call, warehouse, table);
+  if (permission === undefined) return undefined;
+  const target = { id: table.id, location: table.location, path: tablePath(namespace, table.name), permission };
   return tableAccess(call, warehouse, target, delegation);
 }
 
@@ -71,6 +80,7 @@ async function load(call: Call): Promise<Answer> {
   const found = await find(call);
   const delegation = readDelegation(call.header("x-iceberg-access-delegation"));
   const tag = call.header("if-none-match");
+  if (tag !== undefined) await permitOnTable(call, found, "can_get_metadata");
   if (tag !== undefined && stillFresh(tag, found.table.metadataLocation, !delegation.clientManaged))
     return { status: 304, headers: { etag: tag } };
   return show(call, { ...found, table: wantedSnapshots(call, found.table) }, delegation);
@@ -78,9 +88,17 @@ async function load(call: Call): Promise<Answer> {
 
 async function show(call: Call, found: Found, delegation: Delegation): Promise<Answer> {
   const access = await accessTo(call, found, delegation);
-  return ok(loadResult(found.table, access.config, access.storageCredentials), {
-    etag: entityTag(found.table.metadataLocation, access.revalidateAt),
+  return ok(loadResult(found.table, access?.config ?? null, access?.storageCredentials), {
+    etag: entityTag(found.table.metadataLocation, access?.revalidateAt),
   });
+}
+
+async function permitOnTable(
+  call: Call,
+  { warehouse, table: { id, name } }: Found,
+  action: "can_get_metadata" | "can_commit",
+): Promise<void> {
+  await permitOnTabular(call, { kind: "table", warehouseId: warehouse.id, id, name }, action);
 }
 
 /** The answer to a request that has made a table before, and is sent again. */
@@ -91,18 +109,24 @@ export async function madeBefore(call: Call): Promise<Answer> {
 
 /** The answer to a commit that has succeeded before, and is sent again. */
 export async function committedBefore(call: Call): Promise<Answer> {
-  const { table } = await find(call);
+  const found = await find(call);
+  await permitOnTable(call, found, "can_commit");
+  const { table } = found;
   return ok(loadResult(table, null), { etag: entityTag(table.metadataLocation) });
 }
 
 async function credentials(call: Call): Promise<Answer> {
   const found = await find(call);
   const access = await accessTo(call, found, { clientManaged: false, vended: true, signing: false });
+  if (access === undefined) {
+    const { id, name } = found.table;
+    throw tabularForbidden({ kind: "table", warehouseId: found.warehouse.id, id, name }, "can_read_data");
+  }
   return ok({ "storage-credentials": access.storageCredentials });
 }
 
 async function head(call: Call): Promise<Answer> {
-  await find(call);
+  await permitOnTable(call, await find(call), "can_get_metadata");
   return noContent;
 }
 
@@ -111,23 +135,30 @@ async function list(call: Call): Promise<Answer> {
   const name = splitNamespace(call.param("namespace"));
   const warehouse = await warehouseOf(call);
   const namespace = await getNamespace(database.read, warehouse.id, name);
+  await permitOnNamespace(call, warehouse.id, namespace, "can_list_tables");
   const page = readPage(call.query, { max: settings.pageSizeMax });
   const found = await listTabulars(database.read, "table", namespace.id, page);
-  const identifiers = found.map((table) => ({ namespace: namespace.name, name: table.name }));
-  const withIds = call.flag("returnUuids", false) ? { "table-uuids": found.map((table) => table.id) } : {};
+  const listed = await listable(call, found, ({ id }) => tabularObject("table", warehouse.id, id));
+  const identifiers = listed.map((table) => ({ namespace: namespace.name, name: table.name }));
+  const withIds = call.flag("returnUuids", false) ? { "table-uuids": listed.map((table) => table.id) } : {};
   return ok({ identifiers, ...withIds, ...nextPage(page, found) });
 }
 
 const identifier = struct("TableIdent", { namespace: listOf(string), name: string });
 const renameRequest = struct("RenameTableRequest", { source: identifier, destination: identifier });
 
-/** Renames a table or view, and moves it to another namespace if need be. */
+/**
+ * Renames a table or view, and moves it to another namespace if need be. As in Lakekeeper 0.13.3, the authorizer is not
+ * told: who could do what with it by way of the old namespace still can.
+ */
 export async function rename(call: Call, kind: TabularKind): Promise<Answer> {
   const { source, destination } = call.body(renameRequest);
   const warehouse = await warehouseOf(call);
   await change(call, warehouse, async (client) => {
     const table = await getTabular(client, kind, warehouse.id, source.namespace, source.name, true);
     const target = await getNamespace(client, warehouse.id, destination.namespace);
+    await permitOnNamespace(call, warehouse.id, target, `can_create_${kind}`);
+    await permitOnTabular(call, { kind, warehouseId: warehouse.id, id: table.id, name: table.name }, "can_rename");
     const taken = await findTabular(client, kind, warehouse.id, destination.namespace, destination.name);
     // A taken name reads as a missing table: seen with Lakekeeper 0.13.3.
     if (taken !== undefined && taken.id !== table.id) throw noSuchTabular(kind, "Error renaming tabular in catalog");

@@ -1,6 +1,7 @@
 import { type Answer, type Call, ok, type Route } from "../http/call.ts";
 import { list as listOf, maybe, oneOf, string, struct, u64 } from "../http/shape.ts";
 import { rfc3339 } from "../store/time.ts";
+import { permitOnWarehouse } from "./permit.ts";
 import { warehouseIdOf } from "./scope.ts";
 
 const listRequest = struct("ListTasksRequest", {
@@ -13,6 +14,7 @@ const listRequest = struct("ListTasksRequest", {
 async function list(call: Call): Promise<Answer> {
   const request = call.body(listRequest);
   const warehouse = warehouseIdOf(call);
+  await permitOnWarehouse(call, warehouse, "can_get_all_tasks");
   const wanted = request.status === null || request.status.includes("SCHEDULED");
   const { rows } = await call.catalog.database.read.query<object>(
     `SELECT task_id AS "task-id", project_id AS "project-id", warehouse_id AS "warehouse-id", queue AS "queue-name",

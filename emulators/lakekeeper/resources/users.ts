@@ -1,8 +1,10 @@
+import { userOf } from "../authz/authorizer.ts";
 import { type Answer, type Call, noContent, ok, type Route } from "../http/call.ts";
 import { CatalogError } from "../http/errors.ts";
 import { pageToken, readPage } from "../http/paging.ts";
 import { maybe, oneOf, optional, string, struct, boolean } from "../http/shape.ts";
 import { deleteUser, findUser, insertUser, listUsers, upsertUser, type User } from "../store/users.ts";
+import { permitOnServer } from "./permit.ts";
 
 function show(user: User): object {
   return {
@@ -28,6 +30,7 @@ async function whoami({ catalog, identity }: Call): Promise<Answer> {
 }
 
 async function list(call: Call): Promise<Answer> {
+  await permitOnServer(call, "can_list_users");
   const { settings, database } = call.catalog;
   const page = readPage(call.query, { default: settings.pageSizeDefault, max: settings.pageSizeMax });
   const users = await listUsers(database.read, page);
@@ -60,6 +63,7 @@ async function create(call: Call): Promise<Answer> {
       "UserTypeMissing",
       "User type could not be extracted from the token and must be provided.",
     );
+  if (id !== identity?.userId) await permitOnServer(call, "can_provision_users");
   const user = { id, name, email: request.email, kind, source: "create-endpoint" as const };
   const created = await insertUser(catalog.database.write, user);
   if (created !== undefined) return { ...ok(show(created)), status: 201 };
@@ -75,7 +79,10 @@ async function get(call: Call): Promise<Answer> {
 }
 
 async function remove(call: Call): Promise<Answer> {
-  if (!(await deleteUser(call.catalog.database.write, call.param("id")))) throw notFound(call.param("id"));
+  const id = call.param("id");
+  if (id !== call.identity?.userId) await permitOnServer(call, "can_delete_users");
+  if (!(await deleteUser(call.catalog.database.write, id))) throw notFound(id);
+  await call.catalog.authorizer?.removed(userOf(id));
   return noContent;
 }
 

@@ -1,3 +1,4 @@
+import { tabularObject } from "../authz/authorizer.ts";
 import { type Answer, type Call, noContent, ok, type Route } from "../http/call.ts";
 import { CatalogError } from "../http/errors.ts";
 import { type JsonObject, parseJson, stringifyJson } from "../http/json.ts";
@@ -14,6 +15,7 @@ import type { Warehouse } from "../store/warehouses.ts";
 import { readDelegation, tableAccess, tablePath } from "./access.ts";
 import { newTableLocation } from "./create.ts";
 import { change, once } from "./once.ts";
+import { listable, permitOnNamespace, permitOnTabular } from "./permit.ts";
 import { requireInside } from "./rules.ts";
 import { splitNamespace, warehouseOf } from "./scope.ts";
 import { loadResult, rename } from "./tables.ts";
@@ -29,7 +31,12 @@ const createRequest = struct("CreateViewRequest", {
 /** Answers about views carry the keys in `config` only. */
 async function show(call: Call, warehouse: Warehouse, namespace: readonly string[], view: Tabular): Promise<Answer> {
   const delegation = readDelegation(call.header("x-iceberg-access-delegation"));
-  const target = { id: view.id, location: view.location, path: tablePath(namespace, view.name) };
+  const target = {
+    id: view.id,
+    location: view.location,
+    path: tablePath(namespace, view.name),
+    permission: "read" as const,
+  };
   return ok(loadResult(view, (await tableAccess(call, warehouse, target, delegation)).config));
 }
 
@@ -39,6 +46,7 @@ async function create(call: Call): Promise<Answer> {
   const name = splitNamespace(call.param("namespace"));
   const warehouse = await warehouseOf(call);
   const namespace = await getNamespace(database.read, warehouse.id, name);
+  await permitOnNamespace(call, warehouse.id, namespace, "can_create_view");
   const id = uuid7();
   const location = request.location?.replace(/\/+$/, "") ?? newTableLocation(warehouse, namespace, id);
   requireInside(location, warehouse.profile);
@@ -68,21 +76,34 @@ async function create(call: Call): Promise<Answer> {
     await insertTabular(client, view);
     const storage = s3Client(warehouse.profile, longLivedKeys(await secrets.read(warehouse.secretId)));
     await writeMetadataFile(storage, view.metadataLocation, metadata);
+    const object = tabularObject("view", warehouse.id, id);
+    await call.catalog.authorizer?.createdTabular(call.identity, object, namespace.id);
     return show(call, warehouse, name, view);
   });
+}
+
+async function permitOnView(
+  call: Call,
+  { id: warehouseId }: Warehouse,
+  { id, name }: Tabular,
+  action: "can_get_metadata" | "can_commit",
+): Promise<void> {
+  await permitOnTabular(call, { kind: "view", warehouseId, id, name }, action);
 }
 
 async function load(call: Call): Promise<Answer> {
   const namespace = splitNamespace(call.param("namespace"));
   const warehouse = await warehouseOf(call);
   const view = await getTabular(call.catalog.database.read, "view", warehouse.id, namespace, call.param("tabular"));
+  await permitOnView(call, warehouse, view, "can_get_metadata");
   return show(call, warehouse, namespace, view);
 }
 
 async function head(call: Call): Promise<Answer> {
   const warehouse = await warehouseOf(call);
   const namespace = splitNamespace(call.param("namespace"));
-  await getTabular(call.catalog.database.read, "view", warehouse.id, namespace, call.param("tabular"));
+  const view = await getTabular(call.catalog.database.read, "view", warehouse.id, namespace, call.param("tabular"));
+  await permitOnView(call, warehouse, view, "can_get_metadata");
   return noContent;
 }
 
@@ -90,10 +111,12 @@ async function list(call: Call): Promise<Answer> {
   const { settings, database } = call.catalog;
   const warehouse = await warehouseOf(call);
   const namespace = await getNamespace(database.read, warehouse.id, splitNamespace(call.param("namespace")));
+  await permitOnNamespace(call, warehouse.id, namespace, "can_list_views");
   const page = readPage(call.query, { max: settings.pageSizeMax });
   const found = await listTabulars(database.read, "view", namespace.id, page);
+  const listed = await listable(call, found, ({ id }) => tabularObject("view", warehouse.id, id));
   return ok({
-    identifiers: found.map((view) => ({ namespace: namespace.name, name: view.name })),
+    identifiers: listed.map((view) => ({ namespace: namespace.name, name: view.name })),
     ...nextPage(page, found),
   });
 }
@@ -112,6 +135,7 @@ async function commit(call: Call): Promise<Answer> {
   const storage = s3Client(warehouse.profile, longLivedKeys(await call.catalog.secrets.read(warehouse.secretId)));
   const committed = await change(call, warehouse, async (client) => {
     const view = await getTabular(client, "view", warehouse.id, namespace, call.param("tabular"), true);
+    await permitOnView(call, warehouse, view, "can_commit");
     if (request.requirements?.some((requirement) => requirement.uuid !== view.id) === true)
       throw new CatalogError(400, "ViewUuidMismatch", "View UUID does not match");
     const metadata = changeView(parseJson(view.metadata) as JsonObject, request.updates, Date.now());

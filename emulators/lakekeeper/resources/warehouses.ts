@@ -33,6 +33,7 @@ import {
   type WarehouseChange,
   type WarehouseStatus,
 } from "../store/warehouses.ts";
+import { listable, permitOnProject, permitOnWarehouse } from "./permit.ts";
 import { warehouseIdOf } from "./scope.ts";
 
 const deleteProfile = tagged("type", {
@@ -90,10 +91,11 @@ const createRequest = struct("CreateWarehouseRequest", {
 });
 
 async function create(call: Call): Promise<Answer> {
-  const { database, secrets, warehouses } = call.catalog;
+  const { authorizer, database, secrets, warehouses } = call.catalog;
   const request = call.body(createRequest);
   const projectId = request["project-id"] ?? call.projectId();
   const credential = request["storage-credential"];
+  await permitOnProject(call, projectId, "can_create_warehouse");
   checkName(request["warehouse-name"]);
   const profile = normaliseProfile(request["storage-profile"], credential);
   await tryStorage(call, profile, credential);
@@ -106,7 +108,7 @@ async function create(call: Call): Promise<Answer> {
       const message = `Storage profile overlaps with existing warehouse ${overlapping.name}`;
       throw new CatalogError(400, "CreateWarehouseStorageProfileOverlap", message);
     }
-    return insertWarehouse(client, {
+    const inserted = await insertWarehouse(client, {
       projectId,
       name: request["warehouse-name"],
       profile,
@@ -115,6 +117,8 @@ async function create(call: Call): Promise<Answer> {
       deleteProfile: request["delete-profile"],
       formatVersions: request["allowed-format-versions"] ?? [1, 2, 3],
     });
+    await authorizer?.createdWarehouse(call.identity, inserted.id, projectId);
+    return inserted;
   });
   warehouses.put(created);
   return { ...ok(show(created)), status: 201 };
@@ -139,12 +143,16 @@ function wantedStatuses(query: URLSearchParams): WarehouseStatus[] {
 
 async function list(call: Call): Promise<Answer> {
   const projectId = call.query.get("projectId") ?? call.projectId();
-  const found = await listWarehouses(call.catalog.database.read, projectId, wantedStatuses(call.query));
-  return ok({ warehouses: found.map(show) });
+  const statuses = wantedStatuses(call.query);
+  await permitOnProject(call, projectId, "can_list_warehouses");
+  const found = await listWarehouses(call.catalog.database.read, projectId, statuses);
+  const listed = await listable(call, found, ({ id }) => `warehouse:${id}`);
+  return ok({ warehouses: listed.map(show) });
 }
 
 async function get(call: Call): Promise<Answer> {
   const id = warehouseIdOf(call);
+  await permitOnWarehouse(call, id, "can_get_metadata");
   const warehouse = await findWarehouse(call.catalog.database.read, id);
   if (warehouse === undefined) throw noSuchWarehouse(id);
   return ok(show(warehouse));
@@ -162,11 +170,15 @@ const renameRequest = struct("RenameWarehouseRequest", { "new-name": string });
 async function rename(call: Call): Promise<Answer> {
   const name = call.body(renameRequest)["new-name"];
   checkName(name);
-  return change(call, warehouseIdOf(call), { name });
+  const id = warehouseIdOf(call);
+  await permitOnWarehouse(call, id, "can_rename");
+  return change(call, id, { name });
 }
 
 async function setStatus(call: Call, status: WarehouseStatus): Promise<Answer> {
-  await updateWarehouse(call.catalog.database.write, warehouseIdOf(call), { status });
+  const id = warehouseIdOf(call);
+  await permitOnWarehouse(call, id, status === "active" ? "can_activate" : "can_deactivate");
+  await updateWarehouse(call.catalog.database.write, id, { status });
   return { status: 200 };
 }
 
@@ -201,7 +213,9 @@ const storageRequest = struct("UpdateWarehouseStorageRequest", {
 async function updateStorage(call: Call): Promise<Answer> {
   const request = call.body(storageRequest);
   const credential = request["storage-credential"];
-  const current = await call.catalog.warehouses.activeNow(warehouseIdOf(call));
+  const id = warehouseIdOf(call);
+  await permitOnWarehouse(call, id, "can_update_storage");
+  const current = await call.catalog.warehouses.activeNow(id);
   const profile = keepSticky(current.profile, normaliseProfile(request["storage-profile"], credential));
   checkProfileUpdate(current.profile, profile);
   return replaceStorage(call, current, profile, credential);
@@ -213,7 +227,9 @@ const credentialRequest = struct("UpdateWarehouseCredentialRequest", {
 
 async function updateCredential(call: Call): Promise<Answer> {
   const credential = call.body(credentialRequest)["new-storage-credential"];
-  const current = await call.catalog.warehouses.activeNow(warehouseIdOf(call));
+  const id = warehouseIdOf(call);
+  await permitOnWarehouse(call, id, "can_update_storage_credential");
+  const current = await call.catalog.warehouses.activeNow(id);
   return replaceStorage(call, current, normaliseProfile(current.profile, credential), credential);
 }
 
@@ -221,7 +237,9 @@ const deleteProfileRequest = struct("UpdateWarehouseDeleteProfileRequest", { "de
 
 async function updateDeleteProfile(call: Call): Promise<Answer> {
   const profile = call.body(deleteProfileRequest)["delete-profile"];
-  const { id } = await call.catalog.warehouses.active(warehouseIdOf(call));
+  const id = warehouseIdOf(call);
+  await permitOnWarehouse(call, id, "can_modify_soft_deletion");
+  await call.catalog.warehouses.active(id);
   return change(call, id, { delete_profile: profile });
 }
 
@@ -230,7 +248,9 @@ const protectionRequest = struct("SetProtectionRequest", { protected: boolean })
 async function setProtection(call: Call): Promise<Answer> {
   const request = call.body(protectionRequest);
   const { database, warehouses } = call.catalog;
-  const updated = await updateWarehouse(database.write, warehouseIdOf(call), { protected: request.protected });
+  const id = warehouseIdOf(call);
+  await permitOnWarehouse(call, id, "can_set_protection");
+  const updated = await updateWarehouse(database.write, id, { protected: request.protected });
   warehouses.put(updated);
   return ok({ protected: updated.protected, updated_at: updated.updatedAt });
 }
@@ -239,17 +259,21 @@ const formatVersionRequest = struct("UpdateFormatVersionPolicyRequest", { "allow
 
 async function setFormatVersions(call: Call): Promise<Answer> {
   const versions = call.body(formatVersionRequest)["allowed-format-versions"];
-  return change(call, warehouseIdOf(call), { format_versions: versions });
+  const id = warehouseIdOf(call);
+  await permitOnWarehouse(call, id, "can_set_format_version_policy");
+  return change(call, id, { format_versions: versions });
 }
 
 async function remove(call: Call): Promise<Answer> {
   const id = warehouseIdOf(call);
   const force = call.flag("force", false);
+  await permitOnWarehouse(call, id, "can_delete");
   await call.catalog.database.transaction(async (client) => {
     const deleted = await deleteWarehouse(client, id, force);
     if (deleted.secretId !== null) await call.catalog.secrets.delete(client, deleted.secretId);
   });
   call.catalog.warehouses.forget(id);
+  await call.catalog.authorizer?.removed(`warehouse:${id}`);
   return noContent;
 }
 

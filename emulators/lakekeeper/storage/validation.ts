@@ -21,7 +21,7 @@ async function probeVended(
   api: string,
 ): Promise<void> {
   const own = `${location}/vended-test`;
-  const client = s3Client(profile, await mint(profile, credential, own, api));
+  const client = s3Client(profile, await mint(profile, credential, { location: own, permission: "write" }, api));
   await probe(client, `${own}/metadata/test`);
   try {
     await client.write(`${location}/metadata/forbidden-write-test`, gzipSync("test"));

@@ -28,17 +28,18 @@ function refused(reason: string): CatalogError {
   return new CatalogError(412, "ShortTermCredentialError", `Failed to create short-term credential: ${reason}`);
 }
 
+/** What keys are for. */
+export interface Grant {
+  readonly location: string;
+  readonly permission: "read" | "write";
+}
+
 /** The session policy of the real server: everything below the location, nothing else. */
-function sessionPolicy(location: string): string {
+function sessionPolicy({ location, permission }: Grant): string {
   const { bucket, key } = parseLocation(location);
-  const objectActions = [
-    "GetObject",
-    "GetObjectVersion",
-    "PutObject",
-    "DeleteObject",
-    "AbortMultipartUpload",
-    "ListMultipartUploadParts",
-  ];
+  const reading = ["GetObject", "GetObjectVersion"];
+  const writing = ["PutObject", "DeleteObject", "AbortMultipartUpload", "ListMultipartUploadParts"];
+  const objectActions = permission === "read" ? reading : [...reading, ...writing];
   return JSON.stringify({
     Version: "2012-10-17",
     Statement: [
@@ -60,13 +61,13 @@ function sessionPolicy(location: string): string {
   });
 }
 
-async function assumeRole(profile: StorageProfile, keys: S3Keys, location: string): Promise<TemporaryCredentials> {
+async function assumeRole(profile: StorageProfile, keys: S3Keys, grant: Grant): Promise<TemporaryCredentials> {
   const form = new URLSearchParams({
     Action: "AssumeRole",
     Version: "2011-06-15",
     RoleSessionName: "lakekeeper-sts",
     DurationSeconds: String(profile["sts-token-validity-seconds"]),
-    Policy: sessionPolicy(location),
+    Policy: sessionPolicy(grant),
   });
   const role = profile["sts-role-arn"] ?? profile["assume-role-arn"];
   if (role !== null) form.set("RoleArn", role);
@@ -110,7 +111,7 @@ type R2Credential = Extract<StorageCredential, { "credential-type": "cloudflare-
 async function mintR2(
   profile: StorageProfile,
   credential: R2Credential,
-  location: string,
+  { location, permission }: Grant,
   api: string,
 ): Promise<TemporaryCredentials> {
   const { bucket, key } = parseLocation(location);
@@ -126,7 +127,7 @@ async function mintR2(
       JSON.stringify({
         bucket,
         prefixes: [`${key}/`],
-        permission: "object-read-write",
+        permission: permission === "read" ? "object-read-only" : "object-read-write",
         ttlSeconds,
         parentAccessKeyId: credential["access-key-id"],
       }),
@@ -156,15 +157,15 @@ export function canVend(profile: StorageProfile, credential: StorageCredential |
 export async function mint(
   profile: StorageProfile,
   credential: StorageCredential,
-  location: string,
+  grant: Grant,
   cloudflareApi: string,
 ): Promise<TemporaryCredentials> {
   return credential["credential-type"] === "cloudflare-r2"
-    ? mintR2(profile, credential, location, cloudflareApi)
+    ? mintR2(profile, credential, grant, cloudflareApi)
     : assumeRole(
         profile,
         { accessKeyId: credential["access-key-id"], secretAccessKey: credential["secret-access-key"] },
-        location,
+        grant,
       );
 }
 
@@ -180,14 +181,18 @@ export class CredentialCache {
   }
 
   /** Mints, or hands out what an equal request was given a while ago. Throws 412 ShortTermCredentialError. */
-  vend(profile: StorageProfile, credential: StorageCredential, location: string): Promise<TemporaryCredentials> {
+  vend(
+    profile: StorageProfile,
+    credential: StorageCredential,
+    { location, permission }: Grant,
+  ): Promise<TemporaryCredentials> {
     const key = createHash("sha256")
-      .update(JSON.stringify([profile, credential, location]))
+      .update(JSON.stringify([profile, credential, location, permission]))
       .digest("base64");
     const found = this.entries.get(key);
     if (found !== undefined && found.until > Date.now()) return found.credentials;
     const lifetime = Math.min(profile["sts-token-validity-seconds"] * 500, 3_600_000);
-    const credentials = mint(profile, credential, location, this.cloudflareApi);
+    const credentials = mint(profile, credential, { location, permission }, this.cloudflareApi);
     this.entries.delete(key);
     this.entries.set(key, { until: Date.now() + lifetime, credentials });
     const [oldest] = this.entries.keys();

@@ -112,8 +112,17 @@ export async function insertTabular(client: Queryable, tabular: NewTabular): Pro
   );
 }
 
-export async function deleteTabular(client: Queryable, warehouseId: string, id: string): Promise<void> {
-  await client.query("DELETE FROM tabular WHERE warehouse_id = $1 AND tabular_id = $2", [warehouseId, id]);
+/** What it was; undefined when it was not there. */
+export async function deleteTabular(
+  client: Queryable,
+  warehouseId: string,
+  id: string,
+): Promise<TabularKind | undefined> {
+  const { rows } = await client.query<{ kind: TabularKind }>(
+    "DELETE FROM tabular WHERE warehouse_id = $1 AND tabular_id = $2 RETURNING kind",
+    [warehouseId, id],
+  );
+  return rows[0]?.kind;
 }
 
 export async function softDeleteTabular(client: Queryable, warehouseId: string, id: string): Promise<void> {

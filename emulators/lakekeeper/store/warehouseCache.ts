@@ -1,6 +1,11 @@
-import { CatalogError } from "../http/errors.ts";
 import type { Database } from "./database.ts";
-import { findWarehouse, findWarehouseByName, noSuchWarehouse, type Warehouse } from "./warehouses.ts";
+import {
+  findWarehouse,
+  findWarehouseByName,
+  noSuchWarehouse,
+  noSuchWarehouseNamed,
+  type Warehouse,
+} from "./warehouses.ts";
 
 /**
  * Warehouses as this process last saw them. As in the real server, changing the status does not touch what is cached:
@@ -69,8 +74,7 @@ export class WarehouseCache {
       warehouse = await findWarehouseByName(this.database.read, projectId, name);
       if (warehouse !== undefined) this.put(warehouse);
     }
-    if (warehouse?.status !== "active")
-      throw new CatalogError(404, "NoSuchWarehouseException", `A warehouse '${name}' does not exist`);
+    if (warehouse?.status !== "active") throw noSuchWarehouseNamed(name);
     return warehouse;
   }
 }

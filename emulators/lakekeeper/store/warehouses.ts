@@ -30,6 +30,10 @@ export function noSuchWarehouse(id: string): CatalogError {
   return new CatalogError(404, "NoSuchWarehouseException", message, ["Warehouse not found or access denied"]);
 }
 
+export function noSuchWarehouseNamed(name: string): CatalogError {
+  return new CatalogError(404, "NoSuchWarehouseException", `A warehouse '${name}' does not exist`);
+}
+
 export async function findWarehouse(client: Queryable, id: string): Promise<Warehouse | undefined> {
   const { rows } = await client.query<Warehouse>(`SELECT ${columns} FROM warehouse WHERE warehouse_id = $1`, [id]);
   return rows[0];
