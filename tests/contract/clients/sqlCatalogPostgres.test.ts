@@ -54,6 +54,6 @@ test("a database without iceberg_tables, a wrong password", async () => {
   const shown = uri.replace(/:[^:@]*@/, ":***@");
   await expect(readSqlCatalog({ uri })).rejects.toThrow(`${shown} has no table iceberg_tables`);
   await expect(readSqlCatalog({ uri: uri.replace(/:[^:@]*@/, ":wrong@") })).rejects.toThrow(
-    `The SqlCatalog database ${shown} cannot be read: password authentication failed for user "bare"`,
+    `The SqlCatalog database ${shown} (lakekeeper:sqlCatalog) cannot be read: password authentication failed for user "bare"`,
   );
 });
