@@ -102,7 +102,7 @@ export class Stores {
 
   /** Newest first. */
   models(store: string): { id: string; model: AuthorizationModel }[] {
-    const rows = this.#database.prepare("SELECT id, body FROM models WHERE store = ? ORDER BY id DESC").all(store);
+    const rows = this.#database.prepare("SELECT id, body FROM models WHERE store = ? ORDER BY rowid DESC").all(store);
     return rows.map(({ id, body }) => ({ id: id as string, model: this.#parse(id as string, body as string) }));
   }
 

@@ -87,8 +87,8 @@ test("what is kept of tokens and keys is its owner's alone", async () => {
 });
 
 test.each([
-  [[], "one of r2, issuer, lakekeeper, railway. See --help"],
-  [["s3"], 'no stand-in "s3": it is one of r2, issuer, lakekeeper, railway'],
+  [[], "one of r2, issuer, lakekeeper, openfga, railway. See --help"],
+  [["s3"], 'no stand-in "s3": it is one of r2, issuer, lakekeeper, openfga, railway'],
   [["r2", "--prot", "1"], "Unknown option '--prot'. See --help"],
   [["r2", "extra"], "Unexpected argument 'extra'"],
   [["issuer", "--port", "high"], '--port is "high": it is a number up to 65535'],

@@ -1,7 +1,7 @@
 import { signatureHeaders } from "../../../emulators/lakekeeper/storage/signature.ts";
 import type { Client, Reply } from "./client.ts";
 import { created, defaultProject, type OpenFgaWorld, startOpenFgaWorld, type Warehouse } from "./openfgaWorld.ts";
-import { schema } from "./tableWorld.ts";
+import { eventually, schema } from "./tableWorld.ts";
 
 let fga: OpenFgaWorld;
 let wh: Warehouse;
@@ -311,6 +311,41 @@ test("what is dropped leaves no permissions behind", async () => {
   expect(said(await fga.operator("GET", assignments(`namespace/${place.namespace}`)))).toBe("403 ActionForbidden");
   expect(said(await fga.operator("DELETE", `/management/v1/warehouse/${place.id}`))).toBe("204");
   expect(said(await fga.operator("GET", assignments(`warehouse/${place.id}`)))).toBe("403 ActionForbidden");
+});
+
+test("what is dropped softly keeps its permissions until it expires", async () => {
+  const place = await fga.makeWarehouse("softly");
+  const soften = (seconds: number) =>
+    fga.operator("POST", `/management/v1/warehouse/${place.id}/delete-profile`, {
+      "delete-profile": { type: "soft", "expiration-seconds": seconds },
+    });
+  const drop = () => fga.operator("DELETE", `${place.path}/namespaces/ns/tables/t?purgeRequested=false`);
+  const held = async (): Promise<string> =>
+    said(await fga.operator("GET", assignments(`warehouse/${place.id}/table/${place.table}`)));
+  await soften(3600);
+  await drop();
+  expect(await held()).toBe("200");
+
+  const deleted = `/management/v1/warehouse/${place.id}/deleted-tabulars`;
+  await fga.assign(`namespace/${place.namespace}`, "saver", "modify");
+  await fga.assign(`warehouse/${place.id}/table/${place.table}`, "watcher", "describe");
+  await fga.operator("POST", `${place.path}/namespaces`, { namespace: ["beside"] });
+  const { body } = await fga.operator("GET", `${place.path}/namespaces/beside`);
+  const beside = (body as { properties: { namespace_id: string } }).properties.namespace_id;
+  await fga.assign(`namespace/${beside}`, "neighbour", "ownership");
+  const targets = { targets: [{ id: place.table, type: "table" }] };
+  const attempt = async (subject: string): Promise<[number, string]> => {
+    const call = await fga.as(subject);
+    const { body } = await call("GET", deleted);
+    return [(body as { tabulars: unknown[] }).tabulars.length, said(await call("POST", `${deleted}/undrop`, targets))];
+  };
+  expect(await attempt("neighbour")).toEqual([0, "404 NoSuchTableException"]);
+  expect(await attempt("watcher")).toEqual([1, "403 TableActionForbidden"]);
+  expect(await attempt("saver")).toEqual([1, "204"]);
+
+  await soften(0);
+  await drop();
+  await eventually(async () => (await held()) === "403 ActionForbidden");
 });
 
 test("a table that was moved keeps the permissions of where it came from, as in Lakekeeper 0.13.3", async () => {
