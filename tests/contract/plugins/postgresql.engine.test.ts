@@ -40,7 +40,7 @@ import * as pulumi from "@pulumi/pulumi";
 import * as postgresql from "@pulumi/postgresql";
 const provider = new postgresql.Provider("server", {
   host: "127.0.0.1", port: Number(process.env.DB_PORT), username: process.env.DB_USER, password: ${admin},
-  sslmode: "disable", connectTimeout: 10,
+  sslmode: "disable",
 });
 const role = new postgresql.Role("role", {
   name: "lakekeeper", login: true, password: pulumi.secret("${password}"), connectionLimit: ${connectionLimit},
