@@ -224,7 +224,7 @@ test("vended keys of who has only select read and do not write", async () => {
 });
 
 describe("assignments", () => {
-  test("are told by relation, and can be asked for by relation", async () => {
+  test("are told by relation", async () => {
     const { id } = await fga.makeWarehouse("assigned");
     const path = assignments(`warehouse/${id}`);
     const ask = async (query = ""): Promise<unknown> => (await fga.operator("GET", path + query)).body;
@@ -233,20 +233,17 @@ describe("assignments", () => {
     await fga.assign(`warehouse/${id}`, "a b/c@d", "select", "create");
     const [select, create] = ["select", "create"].map((type) => ({ type, user: "oidc~a b/c@d" }));
     expect(await ask()).toEqual({ assignments: [owner, select, create] });
-    expect(await ask("?relations[]=create&relations[]=modify")).toEqual({ assignments: [create] });
-    expect(said(await fga.operator("GET", `${path}?relations=create`))).toBe("400");
-    expect(said(await fga.operator("GET", `${path}?relations[]=admin`))).toBe("400");
+    for (const query of ["?relations=create", "?relations[]=create"])
+      expect(said(await fga.operator("GET", path + query))).toBe("501 NotModelled");
     expect((await fga.operator("GET", assignments("server"))).body).toMatchObject({
       assignments: expect.arrayContaining([{ type: "operator", user: "oidc~operator" }]) as unknown,
     });
-    const project = (await fga.operator("GET", `${assignments("project")}?relations[]=project_admin`)).body;
+    const project = (await fga.operator("GET", `${assignments("project")}`)).body;
     expect(project).toMatchObject({
-      assignments: [{ type: "project_admin", user: "oidc~operator" }, {}],
+      assignments: expect.arrayContaining([{ type: "project_admin", user: "oidc~operator" }]) as unknown,
       "project-id": defaultProject,
     });
-    expect(
-      (await fga.operator("GET", `${assignments(`project/${defaultProject}`)}?relations[]=project_admin`)).body,
-    ).toEqual(project);
+    expect((await fga.operator("GET", `${assignments(`project/${defaultProject}`)}`)).body).toEqual(project);
   });
 
   test("are all made or none, and are not made twice or taken back twice", async () => {

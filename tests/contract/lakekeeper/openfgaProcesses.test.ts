@@ -216,6 +216,23 @@ describe("bootstrap", () => {
       ],
     });
   });
+
+  test("of a second catalog in a store that has the default project of a first one is a conflict", async () => {
+    const settings = await settingsFor("first_catalog");
+    const second = { ...(await settingsFor("second_catalog")), LAKEKEEPER__OPENFGA__STORE_NAME: "first_catalog" };
+    const outcomes: unknown[] = [];
+    for (const each of [settings, second]) {
+      await run("migrate", each);
+      const { status, type } = await (
+        await as("first", await serve(each))
+      )("POST", "/management/v1/bootstrap", bootstrap);
+      outcomes.push([status, type]);
+    }
+    expect(outcomes).toEqual([
+      [204, undefined],
+      [409, "ObjectHasRelations"],
+    ]);
+  });
 });
 
 test("two processes and those after them know the same permissions, and OpenFGA has them all", async () => {

@@ -1,33 +1,26 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Faults } from "../../../emulators/faults.ts";
 import { type Json } from "../../../emulators/lakekeeper/http/json.ts";
-import { type RunningServer, startLakekeeper } from "../../../emulators/lakekeeper/server.ts";
-import { type OpenFga, startOpenFga } from "../../../emulators/openfga/server.ts";
+import { startLakekeeper } from "../../../emulators/lakekeeper/server.ts";
+import { startOpenFga } from "../../../emulators/openfga/server.ts";
 import { type Client, clientOf, warehouseRequest } from "./client.ts";
 import { schema } from "./tableWorld.ts";
 import { startWorld, type World } from "./world.ts";
 
-export const presharedKey = "a preshared key";
+const presharedKey = "a preshared key";
 export const defaultProject = "00000000-0000-0000-0000-000000000000";
 
 /** A catalog that asks an OpenFGA, and that `operator` has bootstrapped as operator. */
 export interface OpenFgaWorld {
   readonly world: World;
-  readonly faults: Faults;
-  readonly settings: Readonly<Record<string, string>>;
-  readonly server: RunningServer;
   readonly operator: Client;
   /** The calls of `oidc~<subject>`, who may do nothing yet. */
-  as(subject: string, url?: string): Promise<Client>;
+  as(subject: string): Promise<Client>;
   /** Makes the operator assign; `path` is below `/management/v1/permissions`. */
   assign(path: string, subject: string, ...relations: string[]): Promise<void>;
   /** A warehouse with the namespaces `ns` and `ns.sub`, and the table `t` in both. */
   makeWarehouse(name: string): Promise<Warehouse>;
-  /** Stops OpenFGA, and starts it again on the same folder and port. */
-  stopOpenFga(): Promise<void>;
-  startOpenFga(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -49,29 +42,24 @@ export async function startOpenFgaWorld(): Promise<OpenFgaWorld> {
   process.env["RUST_LOG"] = "off";
   const world = await startWorld();
   const directory = await mkdtemp(join(tmpdir(), "openfga-"));
-  const faults = new Faults();
-  let openFga: OpenFga | undefined = await startOpenFga({ directory, keys: [presharedKey], faults });
-  const { url, port } = openFga;
+  const openFga = await startOpenFga({ directory, keys: [presharedKey] });
   const settings = {
     ...(await world.settings("permissions")),
     ...world.openId,
     LAKEKEEPER__AUTHZ_BACKEND: "openfga",
-    LAKEKEEPER__OPENFGA__ENDPOINT: url,
+    LAKEKEEPER__OPENFGA__ENDPOINT: openFga.url,
     LAKEKEEPER__OPENFGA__API_KEY: presharedKey,
   };
   const server = await startLakekeeper(settings);
-  const as = async (subject: string, at = server.url): Promise<Client> => {
+  const as = async (subject: string): Promise<Client> => {
     const authorization = `Bearer ${await world.sign(subject)}`;
-    const call = clientOf(at);
+    const call = clientOf(server.url);
     return (method, path, body, headers = {}) => call(method, path, body, { authorization, ...headers });
   };
   const operator = await as("operator");
   await operator("POST", "/management/v1/bootstrap", { "accept-terms-of-use": true, "is-operator": true });
   return {
     world,
-    faults,
-    settings,
-    server,
     operator,
     as,
     async assign(path, subject, ...relations) {
@@ -94,16 +82,9 @@ export async function startOpenFgaWorld(): Promise<OpenFgaWorld> {
       }
       return { id, name, path, namespace: uuids[0]!, table: tables[0]! };
     },
-    async stopOpenFga() {
-      await openFga?.close();
-      openFga = undefined;
-    },
-    async startOpenFga() {
-      openFga ??= await startOpenFga({ directory, port, keys: [presharedKey], faults });
-    },
     async close() {
       await server.close();
-      await openFga?.close();
+      await openFga.close();
       await world.close();
       await rm(directory, { recursive: true, force: true });
     },
