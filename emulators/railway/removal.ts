@@ -124,7 +124,9 @@ export class Removal {
     this.#account.delete("volumeInstances", instance);
     const isLeft = store.list("volumeInstances").some(({ volumeId }) => volumeId === instance.volumeId);
     if (!isLeft) this.#account.delete("volumes", store.get("volumes", instance.volumeId)!);
-    await this.#removeData(this.#deployments.volumeFolder(instance.volumeId));
+    const folder = this.#deployments.volumeFolder(instance.volumeId);
+    // Whoever removes a project is not told of it, and must not be left with the half of one.
+    await this.#removeData(folder).catch((error: Error) => process.stderr.write(`${folder} stays: ${error.message}\n`));
   }
 }
 

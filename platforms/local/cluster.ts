@@ -124,8 +124,10 @@ async function isInitialized(folder: string): Promise<boolean> {
 /** Removes the data folder, wherever it is. The server must be stopped. */
 export async function removeData(directory: string): Promise<void> {
   const target = await readlink(directory).catch(() => undefined);
-  if (target !== undefined) await rm(target, { recursive: true, force: true });
-  await rm(directory, { recursive: true, force: true });
+  // Backends of a server that was killed may write for a moment longer than it lives.
+  const patiently = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 };
+  if (target !== undefined) await rm(target, patiently);
+  await rm(directory, patiently);
 }
 
 /** Starts the server, detached, and waits until it answers. Settings are those of postgresql.conf. */

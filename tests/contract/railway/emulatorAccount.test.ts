@@ -46,6 +46,22 @@ describe("a project", () => {
     expect(Date.parse(projectCreate.expiredAt) - Date.now()).toBeGreaterThan(23 * 3_600_000);
   });
 
+  test("goes with all that is in it, also when a volume's data cannot be removed", async () => {
+    const complaints = jest.spyOn(process.stderr, "write").mockReturnValue(true);
+    const removeData = (): Promise<void> => Promise.reject(new Error("directory not empty"));
+    const stubborn = await startTestRailway({ delays, removeData });
+    try {
+      const other = await worldIn(stubborn);
+      await other.volume(await other.service());
+      await stubborn.call("mutation ($id: String!) { projectDelete(id: $id) }", { id: other.projectId });
+      expect(Object.values(stubborn.liveObjects()).flat()).toEqual([]);
+      expect(complaints).toHaveBeenCalledWith(expect.stringMatching(/ stays: directory not empty\n$/));
+    } finally {
+      complaints.mockRestore();
+      await stubborn.stop();
+    }
+  });
+
   test("whose deletion is scheduled says when, is listed no more, and is gone then", async () => {
     await railway.call("mutation ($id: String!) { projectScheduleDelete(id: $id) }", { id: world.projectId });
     const { deletedAt } = await project("deletedAt");
