@@ -45,7 +45,8 @@ engine: $(packages) ## Get the Pulumi engine into the tool cache, if it is not t
 test: lint engine ## Lint and run every test
 	@$(node) tools/python.ts >/dev/null
 	@mkdir -p .state
-	@node_modules/.bin/jest --maxWorkers=2 --json --outputFile=.state/test-results.json
+# End-to-end tests wait for most of their time, so that two cores have room for a third.
+	@node_modules/.bin/jest --maxWorkers=3 --json --outputFile=.state/test-results.json
 
 lint: $(packages) ## Check formatting, style and types
 	@npm run --silent lint
