@@ -1,6 +1,4 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Faults } from "../../../emulators/faults.ts";
@@ -345,83 +343,4 @@ test("a fault spoils the answers that it is for", async () => {
   expect(await call("GET", "/stores")).toMatchObject({ status: 503, body: { code: "internal_error" } });
   expect((await call("GET", "/stores")).status).toBe(200);
   faults.clear();
-});
-
-/** `node emulators/<...>` until it says that it is ready; `ends` tells it to, and waits. */
-async function start(args: string[], ready: string, environment = {}) {
-  const child = spawn(process.execPath, args, {
-    env: { PATH: process.env["PATH"], ...environment },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let text = "";
-  for await (const chunk of child.stdout) {
-    text += String(chunk);
-    if (text.includes(ready)) break;
-  }
-  return {
-    text,
-    async end(signal: "SIGINT" | "SIGKILL") {
-      child.kill(signal);
-      await once(child, "exit");
-    },
-  };
-}
-
-test("as a person starts it, it prints a key, logs requests, and is the same when started again", async () => {
-  const folder = join(directory, "person");
-  const log = join(directory, "requests.log");
-  const begin = async () => {
-    const running = await start(
-      ["emulators/main.ts", "openfga", "--dir", folder, "--port", "0", "--log", log],
-      "Ctrl-C stops it",
-    );
-    const url = /on (http:\S+),/.exec(running.text)![1]!;
-    const authorization = `Bearer ${/preshared key +(\S+)/.exec(running.text)![1]!}`;
-    return {
-      ...running,
-      ask: (method: string, path: string, body?: object) => call(method, path, body, { authorization }, url),
-      authorization,
-    };
-  };
-  const first = await begin();
-  const { body } = await first.ask("POST", "/stores", { name: "kept" });
-  await first.end("SIGINT");
-  const second = await begin();
-  expect(second.authorization).toBe(first.authorization);
-  expect((await second.ask("GET", "/stores")).body["stores"]).toEqual([body]);
-  expect((await second.ask("GET", "/stores/x")).status).toBe(400);
-  await second.end("SIGINT");
-  const entries = (await readFile(log, "utf8"))
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as { status: number; error?: string });
-  expect(entries.map(({ status, error }) => [status, error])).toEqual([
-    [201, undefined],
-    [200, undefined],
-    [400, "validation_error"],
-  ]);
-  expect(await readFile(log, "utf8")).not.toContain(first.authorization.slice("Bearer ".length));
-  for (const file of ["key.json", "openfga.db"]) expect((await stat(join(folder, file))).mode & 0o077).toBe(0);
-});
-
-test("as a child process, it keeps what it has answered even when it is killed", async () => {
-  const environment = { OPENFGA_STANDIN_DIR: join(directory, "child"), OPENFGA_AUTHN_PRESHARED_KEYS: "one,two" };
-  const begin = async () => {
-    const running = await start(["emulators/openfga/main.ts", "serve"], '"ready":true', environment);
-    const { port } = JSON.parse(running.text) as { port: number };
-    return {
-      ...running,
-      ask: (method: string, path: string, body?: object) =>
-        call(method, path, body, { authorization: "Bearer two" }, `http://127.0.0.1:${port}`),
-    };
-  };
-  const first = await begin();
-  const { id } = (await first.ask("POST", "/stores", { name: "child" })).body as { id: string };
-  await first.ask("POST", `/stores/${id}/authorization-models`, model);
-  const [tuple_key] = tuples("document:1 editor user:a");
-  await first.ask("POST", `/stores/${id}/write`, { writes: { tuple_keys: [tuple_key] } });
-  await first.end("SIGKILL");
-  const second = await begin();
-  expect((await second.ask("POST", `/stores/${id}/check`, { tuple_key })).body["allowed"]).toBe(true);
-  await second.end("SIGINT");
 });
