@@ -12,11 +12,17 @@ import { schema } from "./tableWorld.ts";
 let fga: OpenFgaWorld;
 let wh: Warehouse;
 let stranger: Client;
+/** May see everything in the warehouse. */
+let onlooker: Client;
+/** May make things in it besides. */
+let creator: Client;
 let viewId: string;
 beforeAll(async () => {
   fga = await startOpenFgaWorld();
   wh = await fga.makeWarehouse("wh");
-  stranger = await fga.as("stranger");
+  [stranger, onlooker, creator] = [await fga.as("stranger"), await fga.as("onlooker"), await fga.as("creator")];
+  await fga.assign(`warehouse/${wh.id}`, "onlooker", "describe");
+  await fga.assign(`warehouse/${wh.id}`, "creator", "create");
   const made = await fga.operator("POST", `${wh.path}/namespaces/ns/views`, view);
   viewId = (created(made)["metadata"] as unknown as { "view-uuid": string })["view-uuid"];
 });
@@ -188,6 +194,21 @@ test.each(all.filter((route) => /^(POST|DELETE) .catalog/.test(route) && !route.
     expect(await outcome(stranger, route, { "idempotency-key": randomUUID() })).toBe(expected[route]![0]);
   },
 );
+
+const changes = all.filter(
+  (route) => /^(POST|DELETE)/.test(route) && expected[route]![0].startsWith("404") && !route.endsWith("/task/list"),
+);
+
+test.each(changes)("%s, by an onlooker", async (route) => {
+  expect(await outcome(onlooker, route)).toMatch(/^403 (Warehouse|Namespace|Table|View)ActionForbidden$/);
+});
+
+test.each([
+  [`POST ${catalog}/tables/rename`, "403 TableActionForbidden"],
+  [`POST ${catalog}/views/rename`, "403 ViewActionForbidden"],
+])("%s, by a creator, who may put something there, but not take this away", async (route, refusal) => {
+  expect(await outcome(creator, route)).toBe(refusal);
+});
 
 test("all of it is there for the operator, as it was", async () => {
   for (const route of [
