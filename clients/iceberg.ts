@@ -130,6 +130,15 @@ export class IcebergCatalog {
     return answer && loadedTable.parse(answer.json);
   }
 
+  /**
+   * Commits nothing, on a condition that no table fulfils: whoever may commit is answered 409 `CommitFailedException`,
+   * whoever may not is refused before that.
+   */
+  async commitInVain(table: TableIdentifier): Promise<void> {
+    const requirements = [{ type: "assert-table-uuid", uuid: "00000000-0000-0000-0000-000000000000" }];
+    await this.#http.request({ method: "POST", path: this.#tablePath(table), body: { requirements, updates: [] } });
+  }
+
   async tableExists(table: TableIdentifier): Promise<boolean> {
     try {
       await this.#http.request({ method: "HEAD", path: this.#tablePath(table) });

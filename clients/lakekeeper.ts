@@ -8,6 +8,7 @@ const serverInfo = z.object({
   version: z.string(),
   bootstrapped: z.boolean(),
   "server-id": z.string(),
+  "authz-backend": z.string().optional(),
 });
 export type ServerInfo = z.infer<typeof serverInfo>;
 
@@ -54,6 +55,19 @@ const deletedTabular = z.object({
 });
 export type DeletedTabular = z.infer<typeof deletedTabular>;
 
+/** A relation that a user has to something under OpenFGA, such as `select`; the user is `oidc~<subject>`. */
+const assignment = z.object({ type: z.string(), user: z.string() });
+export type Assignment = z.infer<typeof assignment>;
+
+/** Somebody's relation to an object: `{ type: "select", user: "oidc~karma" }`. A role has one too, in place of a user. */
+const assignment = z.object({ type: z.string(), user: z.string().optional() });
+const assignments = z.object({ assignments: z.array(assignment) });
+
+export interface Assignment {
+  readonly type: string;
+  readonly user: string;
+}
+
 const WAREHOUSES = "/management/v1/warehouse";
 
 /** Opens an HTTP client on the catalog for the time of `work`. */
@@ -80,6 +94,13 @@ export async function withCatalog<T>(
 }
 
 function remedy({ status, type }: HttpError): string | undefined {
+  // The token is good: so Lakekeeper refuses who may not grant.
+  if (status === 401 && type === "Unauthorized") {
+    return "The identity of the deployer may not grant this: make it operator of the server in Lakekeeper.";
+  }
+  if (type === "ObjectHasRelations") {
+    return "OpenFGA's store holds the permissions of another catalog: name another one with lakekeeper:authz.storeName, or delete that store in OpenFGA if its catalog is gone.";
+  }
   if (status === 401) {
     return "Lakekeeper does not take this token: compare its issuer and audience with LAKEKEEPER__OPENID_PROVIDER_URI and LAKEKEEPER__OPENID_AUDIENCE, and see that the issuer publishes the signing key.";
   }
@@ -106,9 +127,13 @@ export class Lakekeeper {
     return serverInfo.parse((await this.#http.request({ method: "GET", path: "/management/v1/info" })).json);
   }
 
-  /** A second call answers 400 `CatalogAlreadyBootstrapped`, or `ConcurrentBootstrap` when another one has just won. */
-  async bootstrap(): Promise<void> {
-    const body = { "accept-terms-of-use": true };
+  /**
+   * A second call answers 400 `CatalogAlreadyBootstrapped`, or `ConcurrentBootstrap` when another one has just won.
+   *
+   * @param asOperator under OpenFGA: the caller may do everything from then on, and not only administer.
+   */
+  async bootstrap(asOperator = false): Promise<void> {
+    const body = { "accept-terms-of-use": true, ...(asOperator && { "is-operator": true }) };
     await this.#http.request({ method: "POST", path: "/management/v1/bootstrap", body, repeatable: true });
   }
 
@@ -180,10 +205,49 @@ export class Lakekeeper {
     return z.object({ tabulars: z.array(deletedTabular) }).parse(answer.json).tabulars;
   }
 
+  /** Who has been given what on a warehouse, under OpenFGA; roles are left out. */
+  async assignments(id: string): Promise<Assignment[]> {
+    const answer = await this.#http.request({ method: "GET", path: assignmentsOf(id) });
+    const { assignments } = z.object({ assignments: z.array(z.looseObject({})) }).parse(answer.json);
+    return assignments.flatMap((one) => assignment.safeParse(one).data ?? []);
+  }
+
+  /** All or nothing: 409 `TupleAlreadyExistsError` for one that is there, 404 `TupleNotFoundError` for one that is not. */
+  async changeAssignments(id: string, body: { writes: Assignment[]; deletes: Assignment[] }): Promise<void> {
+    await this.#http.request({ method: "POST", path: assignmentsOf(id), body });
+  }
+
+  /** Who has `admin` or `operator` on the server; only with OpenFGA. 403 for who may not see that. */
+  async serverAssignments(): Promise<Assignment[]> {
+    return this.#assignments("/management/v1/permissions/server/assignments");
+  }
+
+  /** 403 `ActionForbidden` also when there is no such warehouse. */
+  async warehouseAssignments(id: string): Promise<Assignment[]> {
+    return this.#assignments(`/management/v1/permissions/warehouse/${id}/assignments`);
+  }
+
+  /** All or nothing: 409 `TupleAlreadyExistsError` for one that is there, 404 `TupleNotFoundError` for one that is not. */
+  async changeWarehouseAssignments(id: string, writes: Assignment[], deletes: Assignment[]): Promise<void> {
+    const path = `/management/v1/permissions/warehouse/${id}/assignments`;
+    await this.#http.request({ method: "POST", path, body: { writes, deletes }, repeatable: true });
+  }
+
+  /** Those of users. */
+  async #assignments(path: string): Promise<Assignment[]> {
+    const answer = await this.#http.request({ method: "GET", path });
+    const found = assignments.parse(answer.json).assignments;
+    return found.flatMap(({ type, user }) => (user === undefined ? [] : [{ type, user }]));
+  }
+
   /** Every change of a warehouse names the state it is to have, so all of them may be repeated. */
   async #change(id: string, what: string, body: object): Promise<HttpAnswer> {
     return this.#http.request({ method: "POST", path: `${WAREHOUSES}/${id}/${what}`, body, repeatable: true });
   }
+}
+
+function assignmentsOf(warehouseId: string): string {
+  return `/management/v1/permissions/warehouse/${warehouseId}/assignments`;
 }
 
 /** True for the 404 that also follows a change of state for up to a minute: look into the list before believing it. */

@@ -5,6 +5,8 @@ import { provider } from "./dynamic.ts";
 export interface BootstrapArgs {
   /** How to reach the server, and as whom: the first caller becomes its administrator. Secret. */
   readonly connection: pulumi.Input<Connection>;
+  /** The authorization backend, of which the caller becomes operator. Without one every caller may do everything. */
+  readonly authorization?: "openfga";
 }
 
 const implementation = provider("providers/bootstrap.provider.ts");
