@@ -1,3 +1,5 @@
+import { isPrivate } from "./config.private.ts";
+
 /** A setting that a stack cannot do without. */
 export interface Requirement {
   /** Its key, with the path inside an object: `lakekeeper:r2.accountId`. */
@@ -45,6 +47,24 @@ export function requirements(raw: Raw, command: string, environment: NodeJS.Proc
       const where = "the OpenID provider, a client with the client-credentials grant";
       need(`${of}.clientId`, `the client of ${subject}`, where);
       need(`${of}.clientSecret`, "its secret", where, { secret: true });
+    }
+  }
+  if (valueAt(raw, "lakekeeper:authz.mode") === "openfga") {
+    const where = "whoever runs OpenFGA";
+    const endpoint = valueAt(raw, "lakekeeper:authz.endpoint");
+    need(
+      "lakekeeper:authz.endpoint",
+      "the address of OpenFGA's gRPC API, such as https://openfga.example.com:8081",
+      where,
+    );
+    const credentials = ["authz.tokenEndpoint", "authzCredentials.clientId", "authzCredentials.clientSecret"];
+    if (credentials.some((field) => valueAt(raw, `lakekeeper:${field}`) !== undefined)) {
+      need("lakekeeper:authz.tokenEndpoint", "where Lakekeeper gets tokens for OpenFGA", where);
+      need("lakekeeper:authzCredentials.clientId", "Lakekeeper's client there", where);
+      need("lakekeeper:authzCredentials.clientSecret", "its secret", where, { secret: true });
+    } else if (typeof endpoint !== "string" || !URL.canParse(endpoint) || !isPrivate(endpoint)) {
+      // Only where nobody else gets to may it be without a key: who writes to it grants himself everything.
+      need("lakekeeper:authzCredentials.apiKey", "OpenFGA's preshared key", where, { secret: true });
     }
   }
   if (raw["lakekeeper:platform"] !== "railway") return needed;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isPrivate } from "./config.private.ts";
 
 /** Of tokens, unless it is set otherwise. */
 const AUDIENCE = "lakekeeper";
@@ -125,6 +126,35 @@ const client = z.strictObject({ clientId: text, clientSecret: text });
 
 const authClients = z.strictObject({ deployer: client, "ml-runner": client, karma: client });
 
+/** Permissions and tokens pass there, in the clear unless it is https. */
+const protectedUrl = httpUrl.refine(
+  (url) => !url.startsWith("http:") || !URL.canParse(url) || isPrivate(url),
+  "must be https, or an http address of this machine or a private network",
+);
+
+/** Lakekeeper 0.13.3 does not start when a text of its settings looks like a number or a truth value. */
+const LOOKS_TYPED = /^([+-]?\d+(\.\d+)?|true|false)$/;
+const untyped = text.refine(
+  (value) => !LOOKS_TYPED.test(value),
+  "must not be a number, true or false: Lakekeeper refuses to read it as a text",
+);
+
+const authz = z.strictObject({
+  mode: oneOf("allow-all", "openfga").default("allow-all"),
+  endpoint: protectedUrl.optional(),
+  storeName: untyped
+    .regex(/^[a-zA-Z0-9\s.\-/^_&@]{3,64}$/, "must be 3 to 64 letters, digits, blanks and . - / ^ _ & @")
+    .default("lakekeeper"),
+  tokenEndpoint: protectedUrl.optional(),
+  scope: untyped.optional(),
+});
+
+const authzCredentials = z.strictObject({
+  apiKey: untyped.optional(),
+  clientId: untyped.optional(),
+  clientSecret: untyped.optional(),
+});
+
 const verification = z.strictObject({
   smokeTable: z
     .string()
@@ -197,6 +227,8 @@ const mlRunner = z.strictObject({
 export const OBJECTS = {
   auth: authFields,
   authClients,
+  authz,
+  authzCredentials,
   ports,
   verification,
   railway,
@@ -242,6 +274,10 @@ export const schema = z.object({
     unlessEmpty(authClients),
     "an object, {deployer: {clientId: ..., clientSecret: ...}, ml-runner: {...}, karma: {...}}",
   ).prefault("{}"),
+  authz: json(authz, "an object, {mode: openfga, endpoint: ...}").default(authz.parse({})),
+  authzCredentials: json(authzCredentials, "an object, {apiKey: ...} or {clientId: ..., clientSecret: ...}").default(
+    {},
+  ),
   vending: oneOf("off", "auto", "required").default("auto"),
   verification: json(verification, "an object, {writeProbe: true}").default({ writeProbe: false }),
   cutover: oneOf("sql", "read", "write", "retired").default("read"),

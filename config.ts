@@ -9,7 +9,13 @@ import { OBJECTS, schema } from "./config.schema.ts";
 const PROJECT = "lakekeeper";
 
 /** Settings whose values no message may show. */
-const SECRET: ReadonlySet<string> = new Set(["sqlCatalog", "postgresUrl", "r2Credentials", "authClients"]);
+const SECRET: ReadonlySet<string> = new Set([
+  "sqlCatalog",
+  "postgresUrl",
+  "r2Credentials",
+  "authClients",
+  "authzCredentials",
+]);
 
 /** The stack's settings, checked and typed. Secret ones are marked secret by whoever hands them to a resource. */
 export type StackConfig = z.output<typeof schema>;
@@ -55,8 +61,31 @@ function configCommand(): string {
 }
 
 /** Settings that are right by themselves and not together. */
-function contradictions({ platform, auth, r2, keyPrefix }: StackConfig): string[] {
+function contradictions({ platform, auth, authz, authzCredentials, r2, keyPrefix }: StackConfig): string[] {
   const found: string[] = [];
+  if (authz.mode === "openfga" && auth.mode === "none") {
+    found.push(
+      'lakekeeper:authz.mode is "openfga", but with lakekeeper:auth.mode none nobody says who he is, and OpenFGA lets ' +
+        "nobody without a name do anything. Set lakekeeper:auth.mode to bootstrap-token or oidc",
+    );
+  }
+  if (authz.mode === "openfga" && auth.previous !== undefined) {
+    found.push(
+      'lakekeeper:auth.previous is set, but lakekeeper:authz.mode is "openfga", where the users of another provider are ' +
+        "others, who may do nothing: leave lakekeeper:auth.previous out",
+    );
+  }
+  if (authz.mode === "allow-all" && (authz.endpoint !== undefined || Object.keys(authzCredentials).length > 0)) {
+    found.push(
+      'lakekeeper:authz.mode is "allow-all", so that every valid token is an administrator\'s, but OpenFGA is set ' +
+        "(lakekeeper:authz.endpoint, lakekeeper:authzCredentials). Set lakekeeper:authz.mode to openfga, or leave the others out",
+    );
+  }
+  if (authzCredentials.apiKey !== undefined && authzCredentials.clientId !== undefined) {
+    found.push(
+      "lakekeeper:authzCredentials has an apiKey and a clientId: Lakekeeper shows OpenFGA one of them, so leave the other out",
+    );
+  }
   if (r2.bucket === "existing" && (r2.abortUploadsAfterDays !== undefined || r2.locks.length > 0)) {
     found.push(
       'lakekeeper:r2.bucket is "existing": rules (abortUploadsAfterDays, locks) take the place of all that the bucket has, so it must be import or create',

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { CatalogAccess } from "./components/access.ts";
 import { authentication as selectAuthentication, trust as trustOf } from "./components/authentication.ts";
+import { CatalogAuthorization } from "./components/authorization.ts";
 import { LakekeeperLifecycle } from "./components/lifecycle.ts";
 import { MlRunner } from "./components/mlRunner.ts";
 import { MlRunnerService } from "./components/mlRunnerService.ts";
@@ -28,7 +29,13 @@ const postgres = new LakekeeperPostgres("postgres", { platform, protection });
 const authenticating = { platform, auth: config.auth, clients: config.authClients, protection };
 const authentication = selectAuthentication(authenticating);
 const trust = trustOf(authentication, authenticating);
-const service = new LakekeeperService("lakekeeper", { postgres, trust, protection });
+const service = new LakekeeperService("lakekeeper", {
+  postgres,
+  trust,
+  authz: config.authz,
+  authzCredentials: config.authzCredentials,
+  protection,
+});
 const lifecycle = new LakekeeperLifecycle("lakekeeper", {
   platform,
   postgres,
@@ -39,7 +46,7 @@ const lifecycle = new LakekeeperLifecycle("lakekeeper", {
 });
 
 // F3 comes before F2 in the graph: Lakekeeper takes a warehouse from no one until it has been bootstrapped.
-const access = new CatalogAccess("access", { authentication, lifecycle });
+const access = new CatalogAccess("access", { authentication, lifecycle, authz: config.authz });
 const { connection, tokens } = access;
 
 // F2: the warehouse on the bucket.
@@ -52,6 +59,11 @@ const warehouse = new LakekeeperWarehouse("warehouse", {
   allowReplace: config.allowReplace,
   protection,
 });
+
+const authorization =
+  config.authz.mode === "openfga"
+    ? new CatalogAuthorization("authorization", { connection, authentication, warehouse, protection })
+    : undefined;
 
 // P2.2: the tables of the SqlCatalog, under their current metadata files.
 const registration = new Registration("registration", {
@@ -75,7 +87,8 @@ const proof = new CatalogVerification("verification", {
   registration,
   storage,
   authentication,
-  readerToken: tokens["ml-runner"],
+  authorization,
+  tokens,
   namespaces: config.namespaces,
   vending: config.vending,
   verification: config.verification,

@@ -131,12 +131,15 @@ export class IcebergCatalog {
   }
 
   /**
-   * Commits nothing, on a condition that no table fulfils: whoever may commit is answered 409 `CommitFailedException`,
-   * whoever may not is refused before that.
+   * Commits nothing, on a condition that no table fulfils: 409 for whoever may commit, 403 for who may not, and 404 for
+   * who does not even see the table. Lakekeeper looks at that first.
    */
   async commitInVain(table: TableIdentifier): Promise<void> {
     const requirements = [{ type: "assert-table-uuid", uuid: "00000000-0000-0000-0000-000000000000" }];
-    await this.#http.request({ method: "POST", path: this.#tablePath(table), body: { requirements, updates: [] } });
+    // Harmless, were it taken after all.
+    const updates = [{ action: "remove-properties", removals: ["lakekeeper-stack.no-such-property"] }];
+    const body = { identifier: table, requirements, updates };
+    await this.#http.request({ method: "POST", path: this.#tablePath(table), body });
   }
 
   async tableExists(table: TableIdentifier): Promise<boolean> {

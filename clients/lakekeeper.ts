@@ -8,7 +8,8 @@ const serverInfo = z.object({
   version: z.string(),
   bootstrapped: z.boolean(),
   "server-id": z.string(),
-  "authz-backend": z.string().optional(),
+  /** `allow-all` or `openfga`. */
+  "authz-backend": z.string(),
 });
 export type ServerInfo = z.infer<typeof serverInfo>;
 
@@ -54,10 +55,6 @@ const deletedTabular = z.object({
   "expiration-date": z.string(),
 });
 export type DeletedTabular = z.infer<typeof deletedTabular>;
-
-/** A relation that a user has to something under OpenFGA, such as `select`; the user is `oidc~<subject>`. */
-const assignment = z.object({ type: z.string(), user: z.string() });
-export type Assignment = z.infer<typeof assignment>;
 
 /** Somebody's relation to an object: `{ type: "select", user: "oidc~karma" }`. A role has one too, in place of a user. */
 const assignment = z.object({ type: z.string(), user: z.string().optional() });
@@ -205,18 +202,6 @@ export class Lakekeeper {
     return z.object({ tabulars: z.array(deletedTabular) }).parse(answer.json).tabulars;
   }
 
-  /** Who has been given what on a warehouse, under OpenFGA; roles are left out. */
-  async assignments(id: string): Promise<Assignment[]> {
-    const answer = await this.#http.request({ method: "GET", path: assignmentsOf(id) });
-    const { assignments } = z.object({ assignments: z.array(z.looseObject({})) }).parse(answer.json);
-    return assignments.flatMap((one) => assignment.safeParse(one).data ?? []);
-  }
-
-  /** All or nothing: 409 `TupleAlreadyExistsError` for one that is there, 404 `TupleNotFoundError` for one that is not. */
-  async changeAssignments(id: string, body: { writes: Assignment[]; deletes: Assignment[] }): Promise<void> {
-    await this.#http.request({ method: "POST", path: assignmentsOf(id), body });
-  }
-
   /** Who has `admin` or `operator` on the server; only with OpenFGA. 403 for who may not see that. */
   async serverAssignments(): Promise<Assignment[]> {
     return this.#assignments("/management/v1/permissions/server/assignments");
@@ -244,10 +229,6 @@ export class Lakekeeper {
   async #change(id: string, what: string, body: object): Promise<HttpAnswer> {
     return this.#http.request({ method: "POST", path: `${WAREHOUSES}/${id}/${what}`, body, repeatable: true });
   }
-}
-
-function assignmentsOf(warehouseId: string): string {
-  return `/management/v1/permissions/warehouse/${warehouseId}/assignments`;
 }
 
 /** True for the 404 that also follows a change of state for up to a minute: look into the list before believing it. */

@@ -92,6 +92,22 @@ export async function signJwt(of: JwtSubject, times: { issuedAt: number; expires
     .sign(await importPKCS8(of.privateKey, of.algorithm));
 }
 
+/**
+ * What Lakekeeper calls the user of a token of its main OpenID provider, such as `oidc~ml-runner`.
+ *
+ * @param subjectClaims the first one present names him
+ */
+export async function userOf(token: string, subjectClaims: readonly string[]): Promise<string> {
+  const { decodeJwt } = await import("jose");
+  const claims: Record<string, unknown> = decodeJwt(token);
+  const subject = subjectClaims.map((name) => claims[name]).find((value) => typeof value === "string");
+  return userNamed(subject ?? "");
+}
+
+export function userNamed(subject: string): string {
+  return `oidc~${subject}`;
+}
+
 const LIFETIME_SECONDS = 600;
 const SPARE_SECONDS = 60;
 const minted = new Map<string, { token: string; expiresAt: number }>();

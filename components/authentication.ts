@@ -6,7 +6,7 @@ import { TokenIssuer } from "./issuer.ts";
 import { OpenIdClients } from "./openIdClients.ts";
 import type { Protection } from "./protection.ts";
 
-/** Who calls the catalog. Without an authorization backend every valid token is an administrator's. */
+/** Who calls the catalog. Without OpenFGA every valid token is an administrator's. */
 export type Subject = "deployer" | "ml-runner" | "karma";
 
 /** An OpenID provider as Lakekeeper is told of it. */
@@ -51,6 +51,8 @@ export interface Authentication {
   readonly ready: pulumi.Resource[];
   /** What lets a provider speak to Lakekeeper as `subject`. Secret. */
   identity(subject: Subject): pulumi.Output<Identity>;
+  /** What Lakekeeper calls the user `subject`: `oidc~ml-runner`. Known in a preview; empty where nobody has a name. */
+  user(subject: Subject): pulumi.Output<string>;
   /** Declares the token that a client carries; empty where none is asked for. Secret. */
   token(name: string, subject: Subject, opts: pulumi.CustomResourceOptions): pulumi.Output<string>;
   /** How `subject` gets tokens itself, where there is somebody to ask. */
@@ -70,6 +72,7 @@ const ANONYMOUS: Authentication = {
   handsOutTokens: false,
   ready: [],
   identity: () => pulumi.output({ kind: "none" }),
+  user: () => pulumi.output(""),
   token: () => pulumi.secret(""),
 };
 

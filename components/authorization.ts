@@ -1,40 +1,43 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Connection } from "../clients/token.ts";
 import { Grants } from "../providers/grants.ts";
-import type { Authentication, TrustedProvider } from "./authentication.ts";
+import type { Authentication, Subject } from "./authentication.ts";
+import type { Protection } from "./protection.ts";
 import type { LakekeeperWarehouse } from "./warehouse.ts";
 
-export interface AuthorizationArgs {
-  /** As the operator. Secret. */
+export interface CatalogAuthorizationArgs {
+  /** Of the deployer, who is operator and so may grant. Secret. */
   readonly connection: pulumi.Input<Connection>;
-  readonly warehouse: LakekeeperWarehouse;
   readonly authentication: Authentication;
-  readonly trusted: TrustedProvider;
+  readonly warehouse: LakekeeperWarehouse;
+  readonly protection: Protection;
 }
 
-/** Makes namespaces and tables, and commits to them; what may be changed may be read. */
+/** Relations to the warehouse. `modify` commits and reads, and makes nothing new; `create` does, and reads nothing. */
 const WRITE = ["create", "modify"];
 const READ = ["select"];
 
-/** `authz: openfga`. What each client may do in the warehouse; without it every client may do everything. */
-export class Authorization extends pulumi.ComponentResource {
+/** `authz.mode: openfga`. What the catalog's clients may do in the warehouse; all others may do nothing. */
+export class CatalogAuthorization extends pulumi.ComponentResource {
   readonly grants: Grants;
 
-  constructor(name: string, args: AuthorizationArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: CatalogAuthorizationArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakekeeper:index:Authorization", name, {}, opts);
-    const { connection, warehouse, authentication, trusted } = args;
+    const { warehouse, authentication, protection } = args;
+    const to = (subject: Subject, types: string[]) => {
+      const user = authentication.user(subject);
+      return types.map((type) => ({ type, user }));
+    };
     this.grants = new Grants(
       `${name}-grants`,
       {
-        connection,
+        connection: args.connection,
+        warehouse: warehouse.clientName,
         warehouseId: warehouse.warehouse.warehouseId,
-        grantees: [
-          { identity: authentication.identity("ml-runner"), relations: WRITE },
-          { identity: authentication.identity("karma"), relations: READ },
-        ],
-        subjectClaims: trusted.subjectClaims,
+        assignments: [...to("ml-runner", WRITE), ...to("karma", READ)],
       },
-      { parent: this },
+      // A warehouse that is left goes on being used.
+      { parent: this, retainOnDelete: protection.protect === true },
     );
     this.registerOutputs({});
   }

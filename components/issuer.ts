@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Identity } from "../clients/token.ts";
+import { userNamed, type Identity } from "../clients/token.ts";
 import type { StackConfig } from "../config.ts";
 import type { Platform } from "../platforms/platform.ts";
 import { SigningKey } from "../providers/signingKey.ts";
@@ -57,6 +57,10 @@ export class TokenIssuer extends pulumi.ComponentResource implements Authenticat
         subject,
       })),
     );
+  }
+
+  user(subject: Subject): pulumi.Output<string> {
+    return pulumi.output(userNamed(subject));
   }
 
   token(name: string, subject: Subject, opts: pulumi.CustomResourceOptions): pulumi.Output<string> {

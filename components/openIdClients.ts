@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { ClientCredentials } from "../clients/openId.ts";
-import type { Identity } from "../clients/token.ts";
+import { obtainToken, type ClientCredentials } from "../clients/openId.ts";
+import { userOf, type Identity } from "../clients/token.ts";
 import { required, type StackConfig } from "../config.ts";
 import { OidcToken } from "../providers/oidcToken.ts";
 import { OpenIdDiscovery } from "../providers/openIdDiscovery.ts";
@@ -39,6 +39,12 @@ export class OpenIdClients extends pulumi.ComponentResource implements Authentic
   /** A provider gets itself a token whenever it has to. */
   identity(subject: Subject): pulumi.Output<Identity> {
     return pulumi.secret(pulumi.output({ kind: "client-credentials" as const, ...this.#client(subject) }));
+  }
+
+  /** Only a token tells; one is got at once, so that a preview knows it too. */
+  user(subject: Subject): pulumi.Output<string> {
+    const client = this.#client(subject);
+    return pulumi.output(obtainToken(client).then(({ token }) => userOf(token, client.subjectClaims)));
   }
 
   token(name: string, subject: Subject, opts: pulumi.CustomResourceOptions): pulumi.Output<string> {

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { required, type StackConfig } from "../config.ts";
 import type { Trust, TrustedProvider } from "./authentication.ts";
 import type { LakekeeperPostgres } from "./postgres.ts";
 import type { Protection } from "./protection.ts";
@@ -7,6 +8,9 @@ import { RandomSecret } from "../providers/randomSecret.ts";
 export interface LakekeeperServiceArgs {
   readonly postgres: LakekeeperPostgres;
   readonly trust: Trust;
+  readonly authz: StackConfig["authz"];
+  /** Secret. */
+  readonly authzCredentials: StackConfig["authzCredentials"];
   /** Of the encryption key: without it Lakekeeper cannot read the storage credentials it keeps. */
   readonly protection: Protection;
 }
@@ -33,6 +37,7 @@ export class LakekeeperService extends pulumi.ComponentResource {
         LAKEKEEPER__PG_DATABASE_URL_WRITE: args.postgres.url,
         LAKEKEEPER__PG_ENCRYPTION_KEY: encryptionKey.value,
         ...openId(args.trust),
+        ...openFga(args),
       }),
     );
     this.registerOutputs({});
@@ -62,4 +67,23 @@ function provider(
     [`${prefix}${names.claims}`]: subjectClaims.join(","),
     ...(scope !== undefined && { [`${prefix}SCOPE`]: scope }),
   };
+}
+
+/** Who decides what somebody may do. Told of nobody, Lakekeeper lets everybody whom it believes do everything. */
+function openFga({ authz, authzCredentials }: LakekeeperServiceArgs): Record<string, string> {
+  if (authz.mode === "allow-all") return {};
+  const { apiKey, clientId, clientSecret } = authzCredentials;
+  const all = {
+    ENDPOINT: required(authz.endpoint, "authz.endpoint"),
+    STORE_NAME: authz.storeName,
+    API_KEY: apiKey,
+    CLIENT_ID: clientId,
+    CLIENT_SECRET: clientSecret,
+    TOKEN_ENDPOINT: authz.tokenEndpoint,
+    SCOPE: authz.scope,
+  };
+  const told = Object.entries(all).flatMap(([name, value]) =>
+    value === undefined ? [] : [[`LAKEKEEPER__OPENFGA__${name}`, value]],
+  );
+  return { LAKEKEEPER__AUTHZ_BACKEND: "openfga", ...(Object.fromEntries(told) as Record<string, string>) };
 }

@@ -5,7 +5,8 @@ import type { Storage } from "../platforms/platform.ts";
 import type { Phase } from "../providers/cutover.ts";
 import { digest } from "../providers/digest.ts";
 import { Verification } from "../providers/verification.ts";
-import type { Authentication } from "./authentication.ts";
+import type { Authentication, Subject } from "./authentication.ts";
+import type { CatalogAuthorization } from "./authorization.ts";
 import type { LakekeeperLifecycle } from "./lifecycle.ts";
 import type { Registration } from "./registration.ts";
 import type { LakekeeperWarehouse } from "./warehouse.ts";
@@ -18,8 +19,10 @@ export interface CatalogVerificationArgs {
   readonly registration: Registration;
   readonly storage: Storage;
   readonly authentication: Authentication;
-  /** The ml-runner's token, whose view is checked. Secret. */
-  readonly readerToken: pulumi.Output<string>;
+  /** Where OpenFGA decides who may do what. */
+  readonly authorization: CatalogAuthorization | undefined;
+  /** Of the ml-runner, whose view is checked, and of Karma. Secret. */
+  readonly tokens: Readonly<Record<Subject, pulumi.Output<string>>>;
   readonly namespaces: string[];
   readonly vending: StackConfig["vending"];
   /** `smokeTable` is the first registered table when it is not given. */
@@ -37,11 +40,19 @@ export class CatalogVerification extends pulumi.ComponentResource {
     const { tables } = args.registration;
     const { profile, credential } = args.storage;
 
+    const { authentication, authorization, tokens } = args;
+    const { grants } = authorization ?? {};
+
     const inputs = {
       connection: args.connection,
-      readerToken: args.readerToken,
+      readerToken: tokens["ml-runner"],
       // What was handed out is what is checked, unless clients get their tokens themselves, or need none.
-      ...(!args.authentication.handsOutTokens && { reader: args.authentication.identity("ml-runner") }),
+      ...(!authentication.handsOutTokens && { reader: authentication.identity("ml-runner") }),
+      ...(grants && {
+        onlyReader: authentication.handsOutTokens
+          ? pulumi.output({ kind: "token" as const, token: tokens.karma })
+          : authentication.identity("karma"),
+      }),
       warehouse: args.warehouse.clientName,
       warehouseId: warehouse.warehouseId,
       location: warehouse.location,
@@ -64,9 +75,13 @@ export class CatalogVerification extends pulumi.ComponentResource {
         // Of the inputs, which a preview knows. Digests, for a preview prints what changed.
         storage: pulumi.all([profile, credential]).apply(digest),
         tables: tables.registered.apply(digest),
+        ...(grants && { grants: grants.assignments.apply(digest) }),
       },
     };
-    this.result = new Verification(name, inputs, { parent: this, dependsOn: tables });
+    this.result = new Verification(name, inputs, {
+      parent: this,
+      dependsOn: grants === undefined ? tables : [tables, grants],
+    });
     this.registerOutputs({ report: this.result.report });
   }
 }

@@ -5,8 +5,16 @@ import { provider } from "./dynamic.ts";
 export interface BootstrapArgs {
   /** How to reach the server, and as whom: the first caller becomes its administrator. Secret. */
   readonly connection: pulumi.Input<Connection>;
-  /** The authorization backend, of which the caller becomes operator. Without one every caller may do everything. */
-  readonly authorization?: "openfga";
+  /** Where OpenFGA decides who may do what; without it everybody with a valid token may do everything. */
+  readonly authorization?: BootstrapAuthorization | undefined;
+}
+
+export interface BootstrapAuthorization {
+  /** Lakekeeper's name of the caller, who may do everything: `oidc~deployer`. */
+  readonly operator: pulumi.Input<string>;
+  /** Of OpenFGA, as Lakekeeper is told. */
+  readonly endpoint: string;
+  readonly storeName: string;
 }
 
 const implementation = provider("providers/bootstrap.provider.ts");
@@ -19,11 +27,12 @@ export class Bootstrap extends pulumi.dynamic.Resource {
   declare readonly version: pulumi.Output<string>;
 
   constructor(name: string, args: BootstrapArgs, opts?: pulumi.CustomResourceOptions) {
+    const { connection, authorization } = args;
     const outputs = { serverId: undefined, version: undefined };
     super(
       implementation,
       name,
-      { ...args, connection: pulumi.secret(args.connection), ...outputs },
+      { connection: pulumi.secret(connection), ...(authorization && { authorization }), ...outputs },
       pulumi.mergeOptions(opts, { additionalSecretOutputs: ["connection"] }),
       "lakekeeper",
       "Bootstrap",

@@ -136,6 +136,8 @@ async function assignmentsIfThere(http: HttpClient, warehouseId: string): Promis
     return await lakekeeper.warehouseAssignments(warehouseId);
   } catch (error) {
     if (!(error instanceof HttpError && (error.status === 403 || error.status === 404))) throw error;
+    // Lists leave out what one may not see. Whoever sees the server's permissions sees every warehouse.
+    await lakekeeper.serverAssignments();
     const warehouses = await lakekeeper.warehouses();
     if (warehouses.some((warehouse) => warehouse["warehouse-id"] === warehouseId)) throw error;
     return undefined;

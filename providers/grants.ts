@@ -10,7 +10,7 @@ export interface GrantsArgs {
   readonly warehouse: pulumi.Input<string>;
   readonly warehouseId: pulumi.Input<string>;
   /** Who is to have which relation to the warehouse, and with it to all that is in it. */
-  readonly assignments: pulumi.Input<pulumi.Input<Assignment>[]>;
+  readonly assignments: { readonly type: string; readonly user: pulumi.Input<string> }[];
 }
 
 const implementation = provider("providers/grants.provider.ts");

@@ -16,6 +16,7 @@ const INPUTS = [
   "connection",
   "readerToken",
   "reader",
+  "onlyReader",
   "warehouse",
   "warehouseId",
   "location",
@@ -50,7 +51,8 @@ const verification: Provider<VerificationInputs, VerificationOutputs> = {
   configure,
 
   async check(_olds, news) {
-    return checkInputs(verificationSchema, news, { secrets: ["connection", "readerToken", "reader", "storage"] });
+    const secrets = ["connection", "readerToken", "reader", "onlyReader", "storage"];
+    return checkInputs(verificationSchema, news, { secrets });
   },
 
   async diff(_id, olds, news) {

@@ -11,6 +11,8 @@ export interface VerificationArgs {
   readonly readerToken: pulumi.Input<string>;
   /** How a client calls that does so otherwise than with a token that it was given; secret. */
   readonly reader?: pulumi.Input<Identity>;
+  /** How a client calls that may read and not write, where OpenFGA decides about that; secret. */
+  readonly onlyReader?: pulumi.Input<Identity>;
   /** Name of the warehouse. */
   readonly warehouse: pulumi.Input<string>;
   readonly warehouseId: pulumi.Input<string>;
@@ -50,11 +52,14 @@ export class Verification extends pulumi.dynamic.Resource {
         connection: pulumi.secret(args.connection),
         readerToken: pulumi.secret(args.readerToken),
         ...(args.reader === undefined ? {} : { reader: pulumi.secret(args.reader) }),
+        ...(args.onlyReader === undefined ? {} : { onlyReader: pulumi.secret(args.onlyReader) }),
         ...(args.storage === undefined ? {} : { storage: pulumi.secret(args.storage) }),
         report: undefined,
         vendingVerified: undefined,
       },
-      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["connection", "readerToken", "reader", "storage"] }),
+      pulumi.mergeOptions(opts, {
+        additionalSecretOutputs: ["connection", "readerToken", "reader", "onlyReader", "storage"],
+      }),
       "lakekeeper",
       "Verification",
     );

@@ -7,6 +7,8 @@ export interface VerificationInputs {
   readerToken: string;
   /** In place of the token. */
   reader?: Identity;
+  /** May read and not write; undefined where everybody may do everything. */
+  onlyReader?: Identity;
   warehouse: string;
   warehouseId: string;
   location: string;
@@ -26,6 +28,7 @@ export const verificationSchema = z
     connection: connectionSchema,
     readerToken: z.string("must be a text"),
     reader: identitySchema.optional(),
+    onlyReader: identitySchema.optional(),
     warehouse: text,
     warehouseId: z.uuid("must be the id of the warehouse"),
     location: z.string().regex(/^s3:\/\/[^/]+(\/.*[^/])?$/, "must be s3://bucket or s3://bucket/prefix"),

@@ -1,3 +1,4 @@
+import { IcebergCatalog } from "../../clients/iceberg.ts";
 import { withCatalog, Lakekeeper } from "../../clients/lakekeeper.ts";
 import { S3Client } from "../../clients/s3.ts";
 import type { Connection } from "../../clients/token.ts";
@@ -12,6 +13,7 @@ import {
   loadSmokeTable,
   readFile,
 } from "./catalog.ts";
+import { checkMayWrite, checkOnlyReads } from "./permissions.ts";
 import type { VerificationInputs } from "./inputs.ts";
 import { Checks, need, Skip, type Check, type Report } from "./report.ts";
 import { checkDataFile, checkOutside, checkVended, checkWrites } from "./vending.ts";
@@ -29,6 +31,7 @@ export async function runVerification(inputs: VerificationInputs): Promise<Repor
       withCatalog(connection, async (deployer) => {
         const verifiedAt = new Date().toISOString();
         const checks = new Checks();
+        if (inputs.onlyReader?.kind === "token") checks.hide(inputs.onlyReader.token);
         checks.hide(readerToken, inputs.storage?.secretAccessKey ?? "");
 
         const health = await checks.run("health", () => checkHealth(connection.uri));
@@ -43,6 +46,16 @@ export async function runVerification(inputs: VerificationInputs): Promise<Repor
         await checks.run("namespaces", async () => checkNamespaces(need(config), inputs.namespaces));
         const table = await checks.run("table loads", async () => checkTable(need(config), inputs));
         await checks.run("no keys for a client with its own", async () => checkClientManaged(need(table)));
+        if (inputs.onlyReader !== undefined) {
+          await checks.run("the ml-runner may write", async () => checkMayWrite(need(config), need(table)));
+          const karma = as(inputs.onlyReader);
+          await checks.run("Karma may read, not write", async () => {
+            const { identifier } = need(table);
+            return withCatalog(karma, (http) =>
+              checkOnlyReads(new IcebergCatalog(http, inputs.warehouseId), identifier),
+            );
+          });
+        }
 
         const vendingFrom = checks.results.length;
         const vended = await checks.run("vended credentials", async () => {

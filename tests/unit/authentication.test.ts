@@ -29,7 +29,14 @@ async function declare(auth: object) {
     const chosen = authentication(args);
     const trusted = trust(chosen, args);
     const postgres = { url: pulumi.output("postgresql://p"), identity: pulumi.output("1") };
-    const service = new LakekeeperService("lakekeeper", { postgres: postgres as never, trust: trusted, protection });
+    const { authz, authzCredentials } = config;
+    const service = new LakekeeperService("lakekeeper", {
+      postgres: postgres as never,
+      trust: trusted,
+      authz,
+      authzCredentials,
+      protection,
+    });
     const token = chosen.token("access-karma", "karma", {});
     return { chosen, service, token };
   });

@@ -11,12 +11,13 @@ afterAll(() => catalog.stop());
 beforeEach(() => catalog.proxy.reset());
 
 const INFO = "GET /management/v1/info";
+const INFORMATION = { version: "0.13.3", "authz-backend": "allow-all" };
 const inputs = () => ({ connection: catalog.connection });
 const bootstrapped = async (): Promise<BootstrapOutputs> => (await bootstrap.create(inputs())).outs;
 
 /** Answers as a server on another database would. */
 function swapDatabase(): void {
-  const info = { version: "0.13.3", bootstrapped: true, "server-id": "another-server" };
+  const info = { ...INFORMATION, bootstrapped: true, "server-id": "another-server" };
   catalog.proxy.fault = (call) => (call === INFO ? { status: 200, body: info } : undefined);
 }
 
@@ -35,14 +36,14 @@ test.each(["CatalogAlreadyBootstrapped", "ConcurrentBootstrap"])(
   "%s is done: someone else was faster",
   async (type) => {
     const { serverId } = await bootstrapped();
-    const info = { version: "0.13.3", bootstrapped: false, "server-id": serverId };
+    const info = { ...INFORMATION, bootstrapped: false, "server-id": serverId };
     catalog.proxy.fault = (call) => (call === INFO ? { status: 200, body: info } : refusal(400, type));
     expect((await bootstrap.create(inputs())).id).toBe(serverId);
   },
 );
 
 test("any other refusal of the bootstrap is an error with the server's words", async () => {
-  const info = { version: "0.13.3", bootstrapped: false, "server-id": "x" };
+  const info = { ...INFORMATION, bootstrapped: false, "server-id": "x" };
   catalog.proxy.fault = (call) =>
     call === INFO ? { status: 200, body: info } : refusal(400, "TermsOfUseNotAccepted", "You must accept");
   await expect(bootstrap.create(inputs())).rejects.toThrow("400 TermsOfUseNotAccepted - You must accept");
@@ -88,7 +89,7 @@ test("a refresh reports the version that runs, and forgets a server that waits f
     id: outs.serverId,
     props: outs,
   });
-  const info = { version: "0.13.3", bootstrapped: false, "server-id": outs.serverId };
+  const info = { ...INFORMATION, bootstrapped: false, "server-id": outs.serverId };
   catalog.proxy.fault = () => ({ status: 200, body: info });
   expect(await bootstrap.read(outs.serverId, outs)).toEqual({});
 });
