@@ -144,7 +144,7 @@ const authz = z.strictObject({
   endpoint: protectedUrl.optional(),
   storeName: untyped
     .regex(/^[a-zA-Z0-9\s.\-/^_&@]{3,64}$/, "must be 3 to 64 letters, digits, blanks and . - / ^ _ & @")
-    .default("lakekeeper"),
+    .optional(),
   tokenEndpoint: protectedUrl.optional(),
   scope: untyped.optional(),
 });

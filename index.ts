@@ -46,7 +46,7 @@ const lifecycle = new LakekeeperLifecycle("lakekeeper", {
 });
 
 // F3 comes before F2 in the graph: Lakekeeper takes a warehouse from no one until it has been bootstrapped.
-const access = new CatalogAccess("access", { authentication, lifecycle, authz: config.authz });
+const access = new CatalogAccess("access", { authentication, lifecycle, openFga: service.openFga });
 const { connection, tokens } = access;
 
 // F2: the warehouse on the bucket.
@@ -60,10 +60,9 @@ const warehouse = new LakekeeperWarehouse("warehouse", {
   protection,
 });
 
+// Where OpenFGA decides: what the clients may do there.
 const authorization =
-  config.authz.mode === "openfga"
-    ? new CatalogAuthorization("authorization", { connection, authentication, warehouse, protection })
-    : undefined;
+  service.openFga && new CatalogAuthorization("authorization", { connection, authentication, warehouse, protection });
 
 // P2.2: the tables of the SqlCatalog, under their current metadata files.
 const registration = new Registration("registration", {

@@ -96,7 +96,7 @@ function remedy({ status, type }: HttpError): string | undefined {
     return "The identity of the deployer may not grant this: make it operator of the server in Lakekeeper.";
   }
   if (type === "ObjectHasRelations") {
-    return "OpenFGA's store holds the permissions of another catalog: name another one with lakekeeper:authz.storeName, or delete that store in OpenFGA if its catalog is gone.";
+    return "OpenFGA's store holds the permissions of another catalog, and this server now counts as bootstrapped without its project. Take the stack away (`down`), leave lakekeeper:authz.storeName out or name a new one, and run `up`.";
   }
   if (status === 401) {
     return "Lakekeeper does not take this token: compare its issuer and audience with LAKEKEEPER__OPENID_PROVIDER_URI and LAKEKEEPER__OPENID_AUDIENCE, and see that the issuer publishes the signing key.";

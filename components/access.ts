@@ -1,15 +1,15 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Connection } from "../clients/token.ts";
-import { required, type StackConfig } from "../config.ts";
 import type { Authentication, Subject } from "./authentication.ts";
 import type { LakekeeperLifecycle } from "./lifecycle.ts";
+import type { OpenFga } from "./service.ts";
 import { after } from "../providers/after.ts";
 import { Bootstrap } from "../providers/bootstrap.ts";
 
 export interface CatalogAccessArgs {
   readonly authentication: Authentication;
   readonly lifecycle: LakekeeperLifecycle;
-  readonly authz: StackConfig["authz"];
+  readonly openFga: OpenFga | undefined;
 }
 
 /** F3: bootstrap the server before anyone else can, and issue the tokens that clients carry. */
@@ -21,17 +21,10 @@ export class CatalogAccess extends pulumi.ComponentResource {
 
   constructor(name: string, args: CatalogAccessArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakekeeper:index:CatalogAccess", name, {}, opts);
-    const { authentication, lifecycle, authz } = args;
+    const { authentication, lifecycle, openFga } = args;
     const identity = authentication.identity("deployer");
     const connection = pulumi.secret(pulumi.output({ uri: lifecycle.uri, identity }));
-    const authorization =
-      authz.mode === "openfga"
-        ? {
-            operator: authentication.user("deployer"),
-            endpoint: required(authz.endpoint, "authz.endpoint"),
-            storeName: authz.storeName,
-          }
-        : undefined;
+    const authorization = openFga && { operator: authentication.user("deployer"), ...openFga };
     const bootstrap = new Bootstrap(`${name}-bootstrap`, { connection, authorization }, { parent: this });
 
     const token = (subject: Subject) => authentication.token(`${name}-${subject}`, subject, { parent: this });

@@ -3,7 +3,15 @@ import { required, type StackConfig } from "../config.ts";
 import type { Trust, TrustedProvider } from "./authentication.ts";
 import type { LakekeeperPostgres } from "./postgres.ts";
 import type { Protection } from "./protection.ts";
+import { digest } from "../providers/digest.ts";
 import { RandomSecret } from "../providers/randomSecret.ts";
+
+/** An OpenFGA, and the store in it that is this catalog's. */
+export interface OpenFga {
+  /** Of its gRPC API. */
+  readonly endpoint: string;
+  readonly storeName: pulumi.Input<string>;
+}
 
 export interface LakekeeperServiceArgs {
   readonly postgres: LakekeeperPostgres;
@@ -22,6 +30,8 @@ export interface LakekeeperServiceArgs {
 export class LakekeeperService extends pulumi.ComponentResource {
   /** Environment variables by name. Secret. */
   readonly environment: pulumi.Output<Record<string, string>>;
+  /** Who decides what somebody may do; undefined where everybody may do everything. */
+  readonly openFga: OpenFga | undefined;
 
   constructor(name: string, args: LakekeeperServiceArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakekeeper:index:Service", name, {}, opts);
@@ -31,13 +41,14 @@ export class LakekeeperService extends pulumi.ComponentResource {
       { length: 40 },
       { parent: this, ...protection, retainOnDelete: protection.protect === true },
     );
+    this.openFga = openFgaOf(args);
     this.environment = pulumi.secret(
       pulumi.all({
         LAKEKEEPER__PG_DATABASE_URL_READ: args.postgres.url,
         LAKEKEEPER__PG_DATABASE_URL_WRITE: args.postgres.url,
         LAKEKEEPER__PG_ENCRYPTION_KEY: encryptionKey.value,
         ...openId(args.trust),
-        ...openFga(args),
+        ...(this.openFga && openFga(this.openFga, args)),
       }),
     );
     this.registerOutputs({});
@@ -69,21 +80,31 @@ function provider(
   };
 }
 
-/** Who decides what somebody may do. Told of nobody, Lakekeeper lets everybody whom it believes do everything. */
-function openFga({ authz, authzCredentials }: LakekeeperServiceArgs): Record<string, string> {
-  if (authz.mode === "allow-all") return {};
+/** A catalog needs a store that was never another one's, so a new database gets a new one. */
+function openFgaOf({ authz, postgres }: LakekeeperServiceArgs): OpenFga | undefined {
+  if (authz.mode === "allow-all") return undefined;
+  return {
+    endpoint: required(authz.endpoint, "authz.endpoint"),
+    storeName: authz.storeName ?? postgres.identity.apply((identity) => `lakekeeper-${digest(identity)}`),
+  };
+}
+
+function openFga(
+  { endpoint, storeName }: OpenFga,
+  { authz, authzCredentials }: LakekeeperServiceArgs,
+): Record<string, pulumi.Input<string>> {
   const { apiKey, clientId, clientSecret } = authzCredentials;
-  const all = {
-    ENDPOINT: required(authz.endpoint, "authz.endpoint"),
-    STORE_NAME: authz.storeName,
+  const told = {
+    ENDPOINT: endpoint,
+    STORE_NAME: storeName,
     API_KEY: apiKey,
     CLIENT_ID: clientId,
     CLIENT_SECRET: clientSecret,
     TOKEN_ENDPOINT: authz.tokenEndpoint,
     SCOPE: authz.scope,
   };
-  const told = Object.entries(all).flatMap(([name, value]) =>
-    value === undefined ? [] : [[`LAKEKEEPER__OPENFGA__${name}`, value]],
+  const named = Object.entries(told).flatMap(([name, value]) =>
+    value === undefined ? [] : [[`LAKEKEEPER__OPENFGA__${name}`, value] as const],
   );
-  return { LAKEKEEPER__AUTHZ_BACKEND: "openfga", ...(Object.fromEntries(told) as Record<string, string>) };
+  return { LAKEKEEPER__AUTHZ_BACKEND: "openfga", ...Object.fromEntries(named) };
 }

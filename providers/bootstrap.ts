@@ -14,7 +14,7 @@ export interface BootstrapAuthorization {
   readonly operator: pulumi.Input<string>;
   /** Of OpenFGA, as Lakekeeper is told. */
   readonly endpoint: string;
-  readonly storeName: string;
+  readonly storeName: pulumi.Input<string>;
 }
 
 const implementation = provider("providers/bootstrap.provider.ts");

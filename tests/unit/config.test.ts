@@ -204,6 +204,73 @@ describe("on railway", () => {
   });
 });
 
+describe("authz", () => {
+  const authz = (fields: object, credentials?: object) => ({
+    "lakekeeper:authz": JSON.stringify({ mode: "openfga", ...fields }),
+    ...(credentials && { "lakekeeper:authzCredentials": JSON.stringify(credentials) }),
+  });
+  const endpoint = "https://fga.example.com:8081";
+  const apiKey = "key-of-the-test";
+
+  test("lets everybody do everything unless it is set", () => {
+    expect(readConfig(local)).toMatchObject({ authz: { mode: "allow-all" }, authzCredentials: {} });
+  });
+
+  test.each([
+    [authz({ endpoint }, { apiKey })],
+    [authz({ endpoint: "http://openfga:8081" })],
+    [authz({ endpoint: "http://openfga.railway.internal:8081" })],
+    [authz({ endpoint: "http://[fd12::1]:8081" })],
+    [authz({ endpoint: "http://192.168.1.2:8081" }, { apiKey })],
+    [authz({ endpoint, tokenEndpoint: "https://id/token", scope: "a b" }, { clientId: "c", clientSecret: "s" })],
+  ])("takes %j", (settings) => {
+    expect(problemsOf(settings)).toBe("no problem");
+  });
+
+  test.each([
+    [authz({ mode: "cedar" }), 'lakekeeper:authz.mode is "cedar": it must be one of allow-all, openfga'],
+    [authz({}), "lakekeeper:authz.endpoint is not set: the address of OpenFGA's gRPC API"],
+    [authz({ endpoint: "fga" }), 'lakekeeper:authz.endpoint is "fga": it must be an http or https URL'],
+    [
+      authz({ endpoint: "http://fga.example.com:8081" }, { apiKey }),
+      'lakekeeper:authz.endpoint is "http://fga.example.com:8081": it must be https, or an http address of this machine',
+    ],
+    [authz({ endpoint: "http://172.32.0.1:8081" }, { apiKey }), "it must be https, or an http address of this machine"],
+    [authz({ endpoint }), "lakekeeper:authzCredentials.apiKey is not set: OpenFGA's preshared key"],
+    [authz({ endpoint }), "config set --stack stack --secret --path lakekeeper:authzCredentials.apiKey"],
+    [authz({ endpoint }, { clientId: "c" }), "lakekeeper:authzCredentials.clientSecret is not set"],
+    [authz({ endpoint }, { clientId: "c", clientSecret: "s" }), "lakekeeper:authz.tokenEndpoint is not set"],
+    [
+      authz({ endpoint, tokenEndpoint: "https://id/t" }, { apiKey, clientId: "c", clientSecret: "s" }),
+      "lakekeeper:authzCredentials has an apiKey and a clientId",
+    ],
+    [authz({ endpoint, storeName: "x" }, { apiKey }), 'lakekeeper:authz.storeName is "x": it must be 3 to 64 letters'],
+    [
+      authz({ endpoint }, { apiKey: "12345" }),
+      "lakekeeper:authzCredentials.apiKey is [secret]: it must not be a number",
+    ],
+    [authz({ endpoint }, { key: apiKey }), "lakekeeper:authzCredentials.key is not a setting; the fields of"],
+    [
+      { ...authz({ endpoint }, { apiKey }), "lakekeeper:auth": '{"mode":"none"}' },
+      'lakekeeper:authz.mode is "openfga", but with lakekeeper:auth.mode none nobody says who he is',
+    ],
+    [
+      {
+        ...authz({ endpoint }, { apiKey }),
+        "lakekeeper:auth": '{"previous":{"mode":"oidc","issuerUrl":"https://id","until":"2027-01-31"}}',
+      },
+      "leave lakekeeper:auth.previous out",
+    ],
+    [authz({ mode: "allow-all", endpoint }), 'lakekeeper:authz.mode is "allow-all", so that every valid token is'],
+    [{ "lakekeeper:authzCredentials": JSON.stringify({ apiKey }) }, "Set lakekeeper:authz.mode to openfga"],
+  ])("refuses %j", (settings, expected) => {
+    const message = problemsOf(settings);
+    expect(message).toContain(expected);
+    expect(message).not.toContain(apiKey);
+    expect(message).not.toContain("12345");
+  });
+});
+
 test("a secret's value is never shown", () => {
   const message = problemsOf({ "lakekeeper:sqlCatalog": "mysql://writer:hunter2@host/db" });
   expect(message).toContain("lakekeeper:sqlCatalog is [secret]: it must be a SQLAlchemy URI");

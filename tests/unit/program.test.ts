@@ -103,6 +103,14 @@ test("Lakekeeper is told by the names it knows, and only secretly", async () => 
   expect(secret).toBe(true);
 });
 
+test("without OpenFGA nothing of it is said anywhere, so that stacks from before see no change", async () => {
+  expect(declared.map(({ type }) => type)).not.toContain("Grants");
+  expect(get("Bootstrap", "access-bootstrap").inputs).not.toHaveProperty("authorization");
+  const { inputs } = get("Verification", "verification");
+  expect(inputs).not.toHaveProperty("onlyReader");
+  expect(Object.keys(inputs["triggers"] as object)).toEqual(["instance", "storage", "tables"]);
+});
+
 test("migrate runs again for another release and for another database", async () => {
   const { value } = await settle(get("Job", "lakekeeper-migrate").inputs["triggers"]);
   expect(value).toEqual({ version: "0.13.3", database: "7411" });

@@ -145,3 +145,8 @@ test("the ml-runner's own service is given the variables, and nothing else of it
     "LAKEHOUSE_REST_WAREHOUSE",
   ]);
 });
+
+test.each(["lakekeeper-migrate-variables", "lakekeeper-serve-variables"])("%s say nothing of OpenFGA", async (name) => {
+  const variables = (await input("VariableCollection", name, "variables")) as Record<string, string>;
+  expect(Object.keys(variables).filter((key) => /AUTHZ|OPENFGA/.test(key))).toEqual([]);
+});

@@ -48,6 +48,14 @@ test("a server that somebody else bootstrapped is refused to a deployer who is n
   );
 });
 
+test("a store that is another catalog's is refused with a way out", async () => {
+  const late = await world.catalog("late", "others");
+  const inputs = { connection: await as("deployer", late), authorization: authorization("oidc~deployer", "others") };
+  await expect(bootstrap.create(inputs)).rejects.toThrow(
+    /409 ObjectHasRelations .*Take the stack away \(`down`\), leave lakekeeper:authz.storeName out/,
+  );
+});
+
 test("a refresh by somebody who is not operator any more is refused, since all would seem gone", async () => {
   const inputs = { connection: await as("somebody", others), authorization: authorization("oidc~somebody") };
   const { id, outs } = await bootstrap.create(inputs);

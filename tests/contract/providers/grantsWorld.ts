@@ -29,15 +29,15 @@ export class GrantsWorld {
     return new GrantsWorld(await startWorld(), await startOpenFga({ directory, keys: [KEY] }), directory);
   }
 
-  /** A new catalog that nobody has bootstrapped; its store is called as it is. */
-  async catalog(name: string): Promise<string> {
+  /** A new catalog that nobody has bootstrapped; its store is called as it is, unless it is given another. */
+  async catalog(name: string, store = name): Promise<string> {
     const server = await startLakekeeper({
       ...(await this.#world.settings(name)),
       ...this.#world.openId,
       LAKEKEEPER__AUTHZ_BACKEND: "openfga",
       LAKEKEEPER__OPENFGA__ENDPOINT: this.openFga.url,
       LAKEKEEPER__OPENFGA__API_KEY: KEY,
-      LAKEKEEPER__OPENFGA__STORE_NAME: name,
+      LAKEKEEPER__OPENFGA__STORE_NAME: store,
     });
     this.#servers.push(server);
     return server.url;
