@@ -3,12 +3,12 @@ import { tableName, type IcebergCatalog, type TableIdentifier } from "../../clie
 import { loadSmokeTable, type SmokeTable } from "./catalog.ts";
 import type { Seen } from "./report.ts";
 
-/** 403 for who may not write, 404 for who does not even see the table, 409 for who may. */
+/** 403 for who may not write, 409 for who may. */
 async function tryToCommit(catalog: IcebergCatalog, table: TableIdentifier): Promise<HttpError> {
   try {
     await catalog.commitInVain(table);
   } catch (error) {
-    if (error instanceof HttpError && [403, 404, 409].includes(error.status)) return error;
+    if (error instanceof HttpError && [403, 409].includes(error.status)) return error;
     throw error;
   }
   throw new Error(`a commit on a condition that does not hold was taken for ${tableName(table)}`);

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { readConfig } from "../../config.ts";
+import { startOpenIdProvider } from "../../emulators/issuer/openIdProvider.ts";
 import { type Declared, runMocked, settle } from "../support/mockedProgram.ts";
 
 // Who Lakekeeper is told to believe, and what clients are given, for each mode.
@@ -112,4 +113,20 @@ test("a provider whose time is over is nobody's any more", async () => {
   const { told, declared } = await declare({ ...OIDC, previous: { mode: "bootstrap-token", until: "2020-01-01" } });
   expect(Object.keys(told)).not.toContain("PROVIDERS__PREVIOUS__URI");
   expect(protectedKey(declared)).toBeUndefined();
+});
+
+describe("users, as Lakekeeper calls them", () => {
+  test("are those that the stack names in its own tokens", async () => {
+    const { chosen } = await declare({});
+    expect((await settle(chosen.user("karma"))).value).toBe("oidc~karma");
+  });
+
+  test("are those that the provider names in theirs, by the claims that Lakekeeper is told", async () => {
+    const clients = Object.fromEntries(Object.values(CLIENTS).map((one) => [one.clientId, one.clientSecret]));
+    const provider = await startOpenIdProvider({ clients, audience: "api", scope: "lake" });
+    const { chosen } = await declare({ ...OIDC, issuerUrl: provider.url });
+    expect((await settle(chosen.user("ml-runner"))).value).toBe("oidc~m");
+    expect((await settle(chosen.user("deployer"))).value).toBe("oidc~d");
+    await provider.close();
+  });
 });
