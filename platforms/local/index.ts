@@ -108,7 +108,7 @@ export class LocalPlatform extends pulumi.ComponentResource implements Platform 
         command: this.#command("migrate"),
         environment: args.environment,
         triggers: { version: args.version, database: args.database },
-        code: ["emulators/lakekeeper/store"],
+        code: ["emulators/lakekeeper/authz", "emulators/lakekeeper/store"],
       },
       opts,
     );

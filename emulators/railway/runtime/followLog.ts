@@ -1,5 +1,5 @@
-import { watch } from "node:fs";
-import { open, readFile, writeFile } from "node:fs/promises";
+import { watch, writeFileSync } from "node:fs";
+import { open, readFile } from "node:fs/promises";
 
 const CHUNK = 65_536;
 
@@ -30,7 +30,8 @@ export async function followLog(path: string, onLine: (line: string) => void): P
       if (taken === 0) return;
       offset += taken;
       for (const line of buffer.toString("utf8", 0, taken).replace(/\n$/, "").split("\n")) onLine(line);
-      await writeFile(marker, String(offset));
+      // Before anybody can have asked for those lines.
+      writeFileSync(marker, String(offset));
     }
   }
 
