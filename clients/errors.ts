@@ -19,3 +19,6 @@ export class UserError extends Error {
     return this.name;
   }
 }
+
+/** Somebody does not answer, which says nothing about what is there. */
+export class NoAnswer extends UserError {}

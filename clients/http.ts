@@ -1,6 +1,6 @@
 import { Agent, request as send, type Dispatcher } from "undici";
 import { z } from "zod";
-import { UserError } from "./errors.ts";
+import { NoAnswer, UserError } from "./errors.ts";
 import { parseJson } from "./json.ts";
 import { redact, secretsIn } from "./redact.ts";
 import { backoff, retry } from "./retry.ts";
@@ -63,7 +63,7 @@ export class HttpError extends UserError {
 }
 
 /** No answer at all. `sent` is false when the request certainly never reached the other side. */
-export class Unreachable extends UserError {
+export class Unreachable extends NoAnswer {
   readonly sent: boolean;
 
   constructor(prefix: string, cause: Error, sent: boolean) {

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, jwtVerify, type JWTPayload } from "jose";
 import { request } from "undici";
 import { z } from "zod";
-import { UserError } from "./errors.ts";
+import { NoAnswer, UserError } from "./errors.ts";
 import { redact } from "./redact.ts";
 import { backoff, retry } from "./retry.ts";
 
@@ -240,7 +240,7 @@ async function ask(
   try {
     return await retry(once, (_error, attempt) => (attempt < ATTEMPTS ? backoff(attempt) : undefined));
   } catch (error) {
-    throw new UserError(
+    throw new NoAnswer(
       `The OpenID provider does not serve ${url}: ${(error as Error).message}. See that it is up and can be reached from ` +
         `here, and check its address: ${remedy}.`,
     );

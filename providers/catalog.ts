@@ -1,10 +1,11 @@
-import { HttpError, Unreachable, type HttpClient } from "../clients/http.ts";
+import { NoAnswer } from "../clients/errors.ts";
+import { HttpError, type HttpClient } from "../clients/http.ts";
 import { isNoSuchWarehouse, Lakekeeper } from "../clients/lakekeeper.ts";
 import type { ReadResult } from "./provider.ts";
 
 /**
- * Reads from the catalog, or keeps what the state says while it does not answer: a refresh must be able to go on when
- * the server is down, since the next `up` is what starts it again. Silence is never taken for "gone".
+ * Reads from the catalog, or keeps what the state says while it, or whoever gives out tokens for it, does not answer: a
+ * refresh must be able to go on when the server is down, since the next `up` is what starts it again. Silence is never taken for "gone".
  */
 export async function readOrKeep<Outputs>(
   id: string,
@@ -14,7 +15,7 @@ export async function readOrKeep<Outputs>(
   try {
     return await read();
   } catch (error) {
-    if (!(error instanceof Unreachable)) throw error;
+    if (!(error instanceof NoAnswer)) throw error;
     console.log(`not refreshed, the state is kept as it is: ${error.message}`);
     return { id, props };
   }

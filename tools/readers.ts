@@ -2,12 +2,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { IcebergCatalog, type TableIdentifier } from "../clients/iceberg.ts";
 import { withCatalog } from "../clients/lakekeeper.ts";
 import { parseLocation, S3Client } from "../clients/s3.ts";
+import type { Identity } from "../clients/token.ts";
 import { accessOf } from "../providers/verification/vending.ts";
 
 export interface ReadersOptions {
   /** Of the catalog, without a path. */
   readonly uri: string;
-  readonly token: string;
+  readonly identity: Identity;
   readonly warehouseId: string;
   readonly table: TableIdentifier;
 }
@@ -23,15 +24,15 @@ const PAUSE_MS = 20;
 const READERS = 4;
 
 /**
- * Clients that read one table over and over with a token that they were given once: each asks for vended credentials,
+ * Clients that read one table over and over: each asks for vended credentials,
  * reads the table's metadata file with them for as long as they live, and asks again.
  */
-export function startReaders({ uri, token, warehouseId, table }: ReadersOptions): Readers {
+export function startReaders({ uri, identity, warehouseId, table }: ReadersOptions): Readers {
   let [reads, isOver] = [0, false];
   const failures: string[] = [];
 
   async function read(): Promise<void> {
-    await withCatalog({ uri, identity: { kind: "token", token } }, async (http) => {
+    await withCatalog({ uri, identity }, async (http) => {
       const catalog = new IcebergCatalog(http, warehouseId);
       while (!isOver) {
         try {

@@ -10,15 +10,13 @@ import { command } from "./command.ts";
 import { notUp } from "./outputs.ts";
 import { startReaders } from "./readers.ts";
 import { alone, ready } from "./ready.ts";
+import { rotationOf, WHAT, type What } from "./rotation.ts";
 import { run } from "./run.ts";
 import { checkout, currentStack, exists, keepSettings, pulumi, stackArguments, type Stack } from "./stack.ts";
 import { exportedState, inputsOf } from "./stackState.ts";
 
 /** A trial should not take an hour: this is how long what is vended lives on an emulated stack that is rotated. */
 const TRIAL_SECONDS = 20;
-
-const WHAT = ["r2", "jwt", "tokens"] as const;
-type What = (typeof WHAT)[number];
 
 await command(async () => {
   const stack = await currentStack();
@@ -35,27 +33,19 @@ function wanted(): What {
 }
 
 async function rotate(stack: Stack, what: What): Promise<void> {
+  const rotation = rotationOf(what, (await setting(stack, "lakekeeper:auth.mode")) ?? "bootstrap-token");
   if (what === "r2") await shorten(stack);
   const inputs = await verificationOf(stack);
   const readers = startReaders({
     uri: inputs.connection.uri,
-    token: inputs.readerToken,
+    // Who gets tokens himself goes on doing so; others have the one that they were given.
+    identity: inputs.reader ?? { kind: "token", token: inputs.readerToken },
     warehouseId: inputs.warehouseId,
     table: parseTableName(inputs.smokeTable),
   });
   try {
-    switch (what) {
-      case "r2":
-        await raise(stack, "lakekeeper:r2TokenGeneration");
-        await up(stack);
-        break;
-      case "jwt":
-        await raise(stack, "lakekeeper:auth.keyGeneration");
-        await up(stack);
-        break;
-      case "tokens":
-        await up(stack, "--replace", "**lakekeeper:Token::*");
-    }
+    if ("raise" in rotation) await raise(stack, rotation.raise);
+    await up(stack, ...("replace" in rotation ? ["--replace", rotation.replace] : []));
   } finally {
     const { reads, failures } = await readers.stop();
     for (const failure of new Set(failures)) process.stderr.write(`  ${failure}\n`);

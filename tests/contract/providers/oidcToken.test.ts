@@ -2,6 +2,7 @@ import { decodeJwt } from "jose";
 import { obtainToken, type ClientCredentials } from "../../../clients/openId.ts";
 import { clock } from "../../../clients/retry.ts";
 import { type OpenIdProvider, startOpenIdProvider } from "../../../emulators/issuer/openIdProvider.ts";
+import namespaces from "../../../providers/namespaces.provider.ts";
 import discovery from "../../../providers/openIdDiscovery.provider.ts";
 import oidcToken, { type OidcTokenOutputs } from "../../../providers/oidcToken.provider.ts";
 
@@ -121,6 +122,18 @@ describe("a preview tells what is wrong, and never the secret", () => {
     expect(await reasons()).toEqual([
       expect.stringMatching(/does not serve .*openid-configuration: connect ECONNREFUSED .* See that it is up/),
     ]);
+  });
+
+  test("a refresh with a provider that is down keeps what the state says of the catalog", async () => {
+    await provider.close();
+    const said = jest.spyOn(console, "log").mockImplementation(() => undefined);
+    const connection = { uri: "http://127.0.0.1:1", identity: { kind: "client-credentials" as const, ...client() } };
+    const outs = { connection, warehouse: "w", warehouseId: "id", namespaces: ["main"], owned: ["main"] };
+    expect(await namespaces.read("id", outs)).toEqual({ id: "id", props: outs });
+    expect(said).toHaveBeenCalledWith(
+      expect.stringMatching(/^not refreshed, the state is kept as it is: The OpenID provider does not serve/),
+    );
+    said.mockRestore();
   });
 
   test("nothing of what is not known yet", async () => {
