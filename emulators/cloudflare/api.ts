@@ -10,6 +10,7 @@ import { CloudflareError, errorEnvelope, invalidBody, noRoute } from "./errors.t
 import { groupsOf } from "./permissionGroups.ts";
 import { temporaryCredentialRoutes } from "./temporaryCredentials.ts";
 import { tokenRoutes } from "./tokens.ts";
+import { workerDomainRoutes } from "./workerDomains.ts";
 import { workerRoutes } from "./workerRoutes.ts";
 
 const routes = [
@@ -18,6 +19,7 @@ const routes = [
   ...bucketRuleRoutes,
   ...temporaryCredentialRoutes,
   ...workerRoutes,
+  ...workerDomainRoutes,
   ...dnsRoutes,
 ].map((route: Route) => ({ ...route, pattern: new RegExp(`^${route.path.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)")}$`) }));
 

@@ -18,6 +18,15 @@ export interface Script {
   /** Whether it is served on workers.dev. */
   enabled: boolean;
   previewsEnabled: boolean;
+  domains: WorkerDomain[];
+}
+
+/** A host name that leads to a script. */
+export interface WorkerDomain {
+  id: string;
+  hostname: string;
+  zoneId: string;
+  zoneName: string;
 }
 
 export interface ScriptMetadata {
@@ -49,7 +58,16 @@ export class Workers {
 
   find(name: string): Script | undefined {
     const row = this.#database.prepare("SELECT document FROM workers WHERE name = ?").get(name);
-    return row && (JSON.parse(String(row["document"])) as Script);
+    return row && scriptIn(row);
+  }
+
+  all(): Script[] {
+    return this.#database.prepare("SELECT document FROM workers ORDER BY name").all().map(scriptIn);
+  }
+
+  /** The one that a host name leads to. */
+  attachedTo(hostname: string): Script | undefined {
+    return this.all().find(({ domains }) => domains.some((one) => one.hostname === hostname));
   }
 
   /** Rejects with NoHandlers or the module's own error when it is of no use; what was there before goes on then. */
@@ -70,6 +88,7 @@ export class Workers {
       modified: now,
       enabled: before?.enabled ?? false,
       previewsEnabled: before?.previewsEnabled ?? false,
+      domains: before?.domains ?? [],
     };
     this.save(script);
     return script;
@@ -84,10 +103,14 @@ export class Workers {
     await this.#stop(name);
   }
 
-  /** Undefined when there is no such Worker on workers.dev. */
-  async fetch(name: string, request: WorkerRequest): Promise<WorkerAnswer | undefined> {
+  /**
+   * Undefined when there is no such Worker.
+   *
+   * @param hostname that leads to it; without one it is asked for on workers.dev, where it may not be served
+   */
+  async fetch(name: string, request: WorkerRequest, hostname?: string): Promise<WorkerAnswer | undefined> {
     const script = this.find(name);
-    if (script?.enabled !== true) return undefined;
+    if (script === undefined || (hostname === undefined && !script.enabled)) return undefined;
     const thread = this.#threads.get(name) ?? WorkerThread.start(script);
     this.#threads.set(name, thread);
     return (await thread).fetch(request);
@@ -102,4 +125,9 @@ export class Workers {
     this.#threads.delete(name);
     await (await thread)?.stop();
   }
+}
+
+function scriptIn(row: Record<string, unknown>): Script {
+  // One that an earlier emulator has kept has no domains.
+  return { domains: [], ...(JSON.parse(String(row["document"])) as Omit<Script, "domains">) };
 }

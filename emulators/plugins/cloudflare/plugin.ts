@@ -8,6 +8,7 @@ import { accountToken } from "./resources/accountToken.ts";
 import { dnsRecord } from "./resources/dnsRecord.ts";
 import { r2Bucket } from "./resources/r2Bucket.ts";
 import { r2BucketLifecycle, r2BucketLock } from "./resources/r2BucketRules.ts";
+import { workersCustomDomain } from "./resources/workersCustomDomain.ts";
 import { workersScript } from "./resources/workersScript.ts";
 import { workersScriptSubdomain } from "./resources/workersScriptSubdomain.ts";
 import { changedIn, failuresOf, markSecrets } from "./schema.ts";
@@ -18,6 +19,7 @@ const resources: Record<string, Resource> = {
   "cloudflare:index/r2Bucket:R2Bucket": r2Bucket,
   "cloudflare:index/r2BucketLifecycle:R2BucketLifecycle": r2BucketLifecycle,
   "cloudflare:index/r2BucketLock:R2BucketLock": r2BucketLock,
+  "cloudflare:index/workersCustomDomain:WorkersCustomDomain": workersCustomDomain,
   "cloudflare:index/workersScript:WorkersScript": workersScript,
   "cloudflare:index/workersScriptSubdomain:WorkersScriptSubdomain": workersScriptSubdomain,
 };

@@ -1,3 +1,4 @@
+import { request } from "undici";
 import { createHash } from "node:crypto";
 import { s3Client, refusal } from "../r2/support.ts";
 import { PutObjectCommand, GetObjectCommand } from "@aws-sdk/client-s3";
@@ -188,6 +189,41 @@ describe("a Worker", () => {
     expect((await at("/boom")).status).toBe(500);
     const { result } = await cloudflare.call("GET", `${script}/settings`);
     expect(result["bindings"]).toEqual([{ name: "KEY", type: "secret_text" }]);
+  });
+
+  test("is served at a domain of its own, which leads to one Worker", async () => {
+    const domains = `${account}/workers/domains`;
+    const [zone] = cloudflare.zones;
+    const hostname = "issuer.example.com";
+    const { result: made } = await cloudflare.call("PUT", domains, { body: { hostname, service: "issuer" } });
+    expect(made).toEqual({
+      ...{ id: expect.stringMatching(/^[0-9a-f]{32}$/) as string, hostname, service: "issuer" },
+      ...{ environment: "production", zone_id: zone!.id, zone_name: "example.com" },
+    });
+    // By its own host name, as nothing on this machine resolves it.
+    const { body, statusCode } = await request(`${cloudflare.url}/x`, { headers: { host: hostname } });
+    expect([statusCode, await body.json()]).toEqual([200, expect.objectContaining({ pathname: "/x" })]);
+    await cloudflare.call("PUT", `${account}/workers/scripts/other`, { body: workerForm(source) });
+    await cloudflare.call("PUT", domains, { body: { hostname, service: "other", zone_id: zone!.id } });
+    const one = `${domains}/${String(made["id"])}`;
+    expect((await cloudflare.call("GET", one)).result).toEqual({ ...made, service: "other" });
+    expect((await cloudflare.call("GET", `${domains}?hostname=${hostname}`)).result).toHaveLength(1);
+    expect((await cloudflare.call("DELETE", one)).status).toBe(200);
+    expect(await cloudflare.call("GET", one)).toMatchObject({ status: 404, code: 10007 });
+  });
+
+  test.each([
+    ["of a script that is not there", { service: "nobody" }, 404, 10007],
+    ["outside the account's zones", { hostname: "issuer.example.org" }, 400, 10082],
+    ["in another zone than the one named", { zone_name: "example.org" }, 400, 10082],
+    ["with a field that is not known", { zone: "x" }, 400, 10040],
+    ["that DNS records lead elsewhere", { hostname: "taken.example.com" }, 409, 100117],
+  ])("is given no domain %s", async (_what, change, status, code) => {
+    const records = `/zones/${cloudflare.zones[0]!.id}/dns_records`;
+    const taken = { name: "taken.example.com", type: "A", content: "192.0.2.1", ttl: 1, proxied: false };
+    await cloudflare.call("POST", records, { body: taken });
+    const body = { hostname: "issuer.example.com", service: "issuer", ...change };
+    expect(await cloudflare.call("PUT", `${account}/workers/domains`, { body })).toMatchObject({ status, code });
   });
 
   test("goes on as it was when its new module cannot be loaded", async () => {
