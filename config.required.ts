@@ -87,9 +87,13 @@ export function requirements(raw: Raw, command: string, environment: NodeJS.Proc
     need("lakekeeper:r2Credentials.secretAccessKey", "its S3 secret access key", R2_TOKEN, { secret: true });
     need("lakekeeper:r2Credentials.token", "its value", R2_TOKEN, { secret: true });
   }
-  if (publishes(raw) === "worker" && valueAt(raw, "lakekeeper:auth.workersUrl") === undefined) {
+  const elsewhere = ["workersUrl", "workersDomain"].some(
+    (name) => valueAt(raw, `lakekeeper:auth.${name}`) !== undefined,
+  );
+  if (publishes(raw) === "worker" && !elsewhere) {
     const where =
-      "Cloudflare dashboard, Workers & Pages, Account details: Subdomain; or set lakekeeper:auth.publish to service";
+      "Cloudflare dashboard, Workers & Pages, Account details: Subdomain; or set lakekeeper:auth.workersDomain (hostname, " +
+      "zoneId), or lakekeeper:auth.publish to service";
     need("lakekeeper:auth.workersSubdomain", "the account's name before .workers.dev", where);
   }
   if (raw["lakekeeper:cutover"] !== "retired") {

@@ -68,6 +68,8 @@ const keyPrefix = z
   .max(895, "must be shorter than 896 characters")
   .regex(/^([^/\s]+(\/[^/\s]+)*)?$/, "must be a folder path without a slash at either end (warehouse/main)");
 
+const domain = text.regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, "must be a domain without a scheme (catalog.example.com)");
+
 const lifetimes = z.object({
   tokenLifetimeDays: z.int().min(1, "must be 1 to 365").max(365, "must be 1 to 365").default(90),
   renewBeforeDays: z.int().min(0, "must be 0 or more").default(30),
@@ -98,6 +100,7 @@ const authFields = z.strictObject({
     .string()
     .regex(/^[a-z0-9-]{1,63}$/, "must be the account's name before .workers.dev alone")
     .optional(),
+  workersDomain: z.strictObject({ hostname: domain, zoneId: text }).optional(),
   workersUrl: httpUrl.optional(),
   issuerUrl: httpUrl.optional(),
   tokenEndpoint: httpUrl.optional(),
@@ -172,7 +175,7 @@ const railway = z.strictObject({
   issuerImage: text.default("docker.io/library/node:24.9.0-alpine"),
   customDomain: z
     .strictObject({
-      domain: text.regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, "must be a domain without a scheme (catalog.example.com)"),
+      domain,
       zoneId: text,
     })
     .optional(),

@@ -100,6 +100,14 @@ function contradictions({ platform, auth, authz, authzCredentials, r2, keyPrefix
       );
     }
   }
+  const places = (["workersSubdomain", "workersDomain", "workersUrl"] as const).filter(
+    (name) => auth[name] !== undefined,
+  );
+  if (places.length > 1) {
+    found.push(
+      `lakekeeper:auth names ${places.length} places for the issuer's documents (${places.join(", ")}): leave out all but one`,
+    );
+  }
   const { previous } = auth;
   if (previous?.mode === "oidc" && previous.issuerUrl === undefined) {
     found.push("lakekeeper:auth.previous.issuerUrl is not set: it must be the issuer of the provider before");

@@ -1,7 +1,9 @@
 // One by one: see r2Storage.ts.
+import { WorkersCustomDomain } from "@pulumi/cloudflare/workersCustomDomain.js";
 import { WorkersScript } from "@pulumi/cloudflare/workersScript.js";
 import { WorkersScriptSubdomain } from "@pulumi/cloudflare/workersScriptSubdomain.js";
 import * as pulumi from "@pulumi/pulumi";
+import { required } from "../config.ts";
 import type { Issuer, Jwks } from "../platforms/platform.ts";
 import { issuerDocuments } from "../providers/issuerDocuments.provider.ts";
 import { PublishedIssuer } from "../providers/publishedIssuer.ts";
@@ -9,8 +11,10 @@ import { PublishedIssuer } from "../providers/publishedIssuer.ts";
 export interface WorkerIssuerArgs {
   readonly accountId: string;
   /** The account's name before `.workers.dev`. */
-  readonly workersSubdomain: string;
-  /** In place of workers.dev: where Workers are served below their names, as by an emulator. */
+  readonly workersSubdomain?: string | undefined;
+  /** In place of workers.dev: a host name in a zone of the account. */
+  readonly workersDomain?: { readonly hostname: string; readonly zoneId: string } | undefined;
+  /** In place of both: where Workers are served below their names, as by an emulator. */
   readonly workersUrl?: string | undefined;
   readonly jwks: pulumi.Input<Jwks>;
 }
@@ -28,12 +32,9 @@ export class WorkerIssuer extends pulumi.ComponentResource implements Issuer {
 
   constructor(name: string, args: WorkerIssuerArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakekeeper:index:WorkerIssuer", name, {}, opts);
-    const { accountId, workersSubdomain, workersUrl, jwks } = args;
+    const { accountId, jwks } = args;
     const scriptName = `${pulumi.getProject()}-${pulumi.getStack()}-issuer`.toLowerCase().replace(/[^a-z0-9-]/g, "-");
-    const url =
-      workersUrl === undefined
-        ? `https://${scriptName}.${workersSubdomain}.workers.dev`
-        : `${workersUrl}/${scriptName}`;
+    const url = addressOf(scriptName, args);
     const script = new WorkersScript(
       name,
       {
@@ -46,11 +47,7 @@ export class WorkerIssuer extends pulumi.ComponentResource implements Issuer {
       },
       { parent: this },
     );
-    const served = new WorkersScriptSubdomain(
-      `${name}-subdomain`,
-      { accountId, scriptName: script.scriptName, enabled: true },
-      { parent: this },
-    );
+    const served = this.#served(name, script, args);
     this.url = pulumi.output(url);
     this.providerUri = this.url;
     this.published = new PublishedIssuer(
@@ -60,6 +57,32 @@ export class WorkerIssuer extends pulumi.ComponentResource implements Issuer {
     );
     this.registerOutputs({ url });
   }
+
+  #served(
+    name: string,
+    { scriptName }: WorkersScript,
+    { accountId, workersDomain }: WorkerIssuerArgs,
+  ): pulumi.Resource {
+    if (workersDomain === undefined) {
+      return new WorkersScriptSubdomain(
+        `${name}-subdomain`,
+        { accountId, scriptName, enabled: true },
+        { parent: this },
+      );
+    }
+    return new WorkersCustomDomain(
+      `${name}-domain`,
+      { accountId, service: scriptName, ...workersDomain },
+      // Attached to another host name, it would leave the one before with the Worker.
+      { parent: this, replaceOnChanges: ["hostname", "zoneId"] },
+    );
+  }
+}
+
+function addressOf(scriptName: string, { workersSubdomain, workersDomain, workersUrl }: WorkerIssuerArgs): string {
+  if (workersUrl !== undefined) return `${workersUrl}/${scriptName}`;
+  if (workersDomain !== undefined) return `https://${workersDomain.hostname}`;
+  return `https://${scriptName}.${required(workersSubdomain, "auth.workersSubdomain")}.workers.dev`;
 }
 
 /** Answers GET with the document of that path. */

@@ -51,8 +51,8 @@ async function untilPublished(inputs: PublishedIssuerState): Promise<void> {
     deadlineSeconds: inputs.timeoutSeconds,
     everyMilliseconds: 500,
     remedy:
-      "Open that address: on workers.dev its second part is the account's own name, lakekeeper:auth.workersSubdomain. " +
-      "Then run up again.",
+      "Open that address: on workers.dev its second part is the account's own name, lakekeeper:auth.workersSubdomain; a " +
+      "domain of one's own (lakekeeper:auth.workersDomain) waits for its certificate, minutes at most. Then run up again.",
   });
 }
 

@@ -70,12 +70,9 @@ export class RailwayPlatform extends pulumi.ComponentResource implements Platfor
     const { auth, r2, railway: settings } = this.#config;
     // Where the stack has a token for Cloudflare's account, its documents are there.
     if ((auth.publish ?? (r2.credentials === "managed" ? "worker" : "service")) === "worker") {
-      const { workersSubdomain = "", workersUrl } = auth;
-      return new WorkerIssuer(
-        name,
-        { accountId: required(r2.accountId, "r2.accountId"), workersSubdomain, workersUrl, jwks },
-        opts,
-      );
+      const { workersSubdomain, workersDomain, workersUrl } = auth;
+      const accountId = required(r2.accountId, "r2.accountId");
+      return new WorkerIssuer(name, { accountId, workersSubdomain, workersDomain, workersUrl, jwks }, opts);
     }
     const { issuerImage } = settings;
     return railwayIssuer(name, { place: this.#place, image: issuerImage, jwks }, this.#inProject(opts));

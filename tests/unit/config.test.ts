@@ -165,6 +165,20 @@ describe("on railway", () => {
     expect(message).not.toContain("hush");
   });
 
+  test("the issuer's Worker is at one place, and at a domain of one's own needs no name on workers.dev", () => {
+    const raw = { ...complete, "lakekeeper:r2": '{"accountId":"a1"}', "cloudflare:apiToken": "x" };
+    const workersDomain = { hostname: "issuer.example.com", zoneId: "z1" };
+    const set = (auth: object) => ({ ...raw, "lakekeeper:auth": JSON.stringify(auth) });
+    expect(readConfig(set({ workersDomain })).auth.workersDomain).toEqual(workersDomain);
+    expect(problemsOf(set({}))).toContain("or set lakekeeper:auth.workersDomain (hostname, zoneId)");
+    expect(problemsOf(set({ workersDomain, workersSubdomain: "acme" }))).toContain(
+      "lakekeeper:auth names 2 places for the issuer's documents (workersSubdomain, workersDomain): leave out all but one",
+    );
+    expect(problemsOf(set({ workersDomain: { ...workersDomain, hostname: "https://x.example.com" } }))).toContain(
+      'lakekeeper:auth.workersDomain.hostname is "https://x.example.com": it must be a domain without a scheme',
+    );
+  });
+
   test("a bucket that the stack does not know keeps its own rules", () => {
     const r2 = '{"accountId":"a1","credentials":"provided","abortUploadsAfterDays":7}';
     expect(problemsOf({ ...complete, "lakekeeper:r2": r2 })).toContain(

@@ -5,11 +5,10 @@ import { type Declared, dependencies, runMocked, settle } from "../support/mocke
 
 const key = { kty: "EC", kid: "k1", alg: "ES256", use: "sig", crv: "P-256", x: "x", y: "y" };
 
-async function issuer(workersUrl?: string) {
+async function issuer(place: object = { workersSubdomain: "acme" }) {
   const { declared, program } = await runMocked(async () => {
     const { WorkerIssuer } = await import("../../components/workerIssuer.ts");
-    const args = { accountId: "a1", workersSubdomain: "acme", workersUrl, jwks: { keys: [key] } };
-    return new WorkerIssuer("issuer", args);
+    return new WorkerIssuer("issuer", { accountId: "a1", jwks: { keys: [key] }, ...place });
   });
   return { declared, issuer: program };
 }
@@ -39,8 +38,23 @@ test("its address is that of the account, and every token's issuer", async () =>
 });
 
 test("Workers may be served elsewhere", async () => {
-  const { issuer: made } = await issuer("http://127.0.0.1:1002/-/workers");
+  const { issuer: made } = await issuer({ workersUrl: "http://127.0.0.1:1002/-/workers" });
   expect((await settle(made.url)).value).toBe("http://127.0.0.1:1002/-/workers/lakekeeper-local-issuer");
+});
+
+test("at a domain of one's own it is not on workers.dev, and counts as published once it is seen there", async () => {
+  const workersDomain = { hostname: "issuer.example.com", zoneId: "z1" };
+  const { declared, issuer: made } = await issuer({ workersDomain });
+  expect((await settle(made.url)).value).toBe("https://issuer.example.com");
+  expect(declared.map(({ type }) => type)).not.toContain("WorkersScriptSubdomain");
+  const domain = found(declared, "WorkersCustomDomain");
+  expect(domain.inputs).toMatchObject({ accountId: "a1", ...workersDomain });
+  expect((await settle(domain.inputs["service"])).value).toBe("lakekeeper-local-issuer");
+  expect(domain.options.replaceOnChanges).toEqual(["hostname", "zoneId"]);
+  expect(dependencies(found(declared, "PublishedIssuer"))).toEqual([
+    "WorkersScript issuer",
+    "WorkersCustomDomain issuer-domain",
+  ]);
 });
 
 test("its script answers the two documents and nothing else", async () => {

@@ -148,3 +148,23 @@ test("what becomes known later is not refused, and is a change", async () => {
     replaces: ["accountId", "location"],
   });
 });
+
+test("a Worker's own domain is attached, moved by an update, and detached", async () => {
+  const domain = resource("WorkersCustomDomain");
+  const plugin = makePlugin();
+  const script = { accountId, scriptName: "issuer", mainModule: "w.mjs", compatibilityDate: "2026-01-01" };
+  const content = 'export default { fetch: () => new Response("x") };';
+  await plugin.create({ ...resource("WorkersScript"), properties: { ...script, content } });
+  const given = { accountId, hostname: "issuer.example.com", service: "issuer", zoneId: cloudflare.zones[0]!.id };
+  expect(await plugin.check({ ...domain, olds: {}, news: given })).toEqual({ inputs: given });
+  const { id, properties } = await plugin.create({ ...domain, properties: given });
+  expect(properties).toMatchObject({ ...given, environment: "production", zoneName: "example.com" });
+  const found = await plugin.read({ ...domain, id: id!, properties, inputs: given });
+  expect(await plugin.diff({ ...domain, id: id!, olds: found.properties, news: given })).toEqual({
+    changes: "DIFF_NONE",
+  });
+  await plugin.delete({ ...domain, id: id!, properties });
+  expect(await plugin.read({ ...domain, id: id!, properties, inputs: given })).toEqual({ properties: {}, inputs: {} });
+  const { failures } = await plugin.check({ ...domain, olds: {}, news: { ...given, port: 443 } });
+  expect(failures).toEqual([{ reason: expect.stringContaining("There is no attribute port.") as string }]);
+});
