@@ -194,10 +194,22 @@ const days = (most: number) => {
   return z.int(wanted).min(1, wanted).max(most, wanted);
 };
 
+/** Cloudflare's own form of it; with another one, R2's endpoint would be a host that nobody has. */
+const accountId = z
+  .string()
+  .regex(/^[0-9a-f]{32}$/, "must be Cloudflare's account id, 32 hexadecimal digits (in its dashboard's address)");
+
+const s3Endpoint = z
+  .url({ protocol: /^https?$/, error: "must be the http(s) URL of the S3 API" })
+  .refine((url) => new URL(url).pathname === "/", {
+    error: "must be the URL of the S3 API alone, without bucket or path",
+    when: ({ value }) => typeof value === "string" && URL.canParse(value),
+  });
+
 const r2 = z.strictObject({
-  accountId: text.optional(),
+  accountId: accountId.optional(),
   jurisdiction: z.enum(["default", "eu", "fedramp"], "must be one of default, eu, fedramp").default("default"),
-  endpoint: z.url({ protocol: /^https?$/, error: "must be the http(s) URL of the S3 API" }).optional(),
+  endpoint: s3Endpoint.optional(),
   credentials: z.enum(["managed", "provided"], "must be managed or provided").default("managed"),
   bucket: z.enum(["existing", "import", "create"], "must be one of existing, import, create").default("existing"),
   location: z

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { readConfig } from "../../config.ts";
 
 const local = { "lakekeeper:platform": "local" };
+const ACCOUNT = "0123456789abcdef0123456789abcdef";
 
 function problemsOf(settings: Record<string, string>): string {
   try {
@@ -48,6 +49,18 @@ describe("a wrong setting is named with its value and what would be right", () =
     [{ "lakekeeper:vending": "maybe" }, 'lakekeeper:vending is "maybe": it must be one of off, auto, required'],
     [{ "lakekeeper:bucket": "Lake_House" }, 'lakekeeper:bucket is "Lake_House": it must be an R2 bucket name'],
     [{ "lakekeeper:keyPrefix": "/warehouse/" }, "without a slash at either end"],
+    [
+      { "lakekeeper:r2": '{"accountId":"acme"}' },
+      `lakekeeper:r2.accountId is "acme": it must be Cloudflare's account id, 32 hexadecimal digits`,
+    ],
+    [
+      { "lakekeeper:r2": '{"endpoint":"https://r2.example/lakehouse"}' },
+      'lakekeeper:r2.endpoint is "https://r2.example/lakehouse": it must be the URL of the S3 API alone, without bucket or path',
+    ],
+    [
+      { "lakekeeper:r2": '{"endpoint":"r2.example"}' },
+      'lakekeeper:r2.endpoint is "r2.example": it must be the http(s) URL of the S3 API',
+    ],
     [{ "lakekeeper:namespaces": '["main+x"]' }, 'lakekeeper:namespaces.0 is "main+x": it must be one to five levels'],
     [{ "lakekeeper:namespaces": "main" }, 'lakekeeper:namespaces is "main": it must be a list of namespaces'],
     [
@@ -124,7 +137,7 @@ test("a catalog with a public address is never without authentication", () => {
     ...none,
     "lakekeeper:platform": "railway",
     "lakekeeper:sqlCatalog": "sqlite:///catalog.db",
-    "lakekeeper:r2": '{"accountId":"a"}',
+    "lakekeeper:r2": JSON.stringify({ accountId: ACCOUNT }),
     "cloudflare:apiToken": "x",
   };
   const message = problemsOf(railway);
@@ -142,7 +155,7 @@ describe("on railway", () => {
   const complete = {
     ...railway,
     "lakekeeper:sqlCatalog": "postgresql://writer:hush@host/catalog",
-    "lakekeeper:r2": '{"accountId":"a1","credentials":"provided"}',
+    "lakekeeper:r2": JSON.stringify({ accountId: ACCOUNT, credentials: "provided" }),
     "lakekeeper:r2Credentials": '{"accessKeyId":"id","secretAccessKey":"hush","token":"hush"}',
   };
 
@@ -166,7 +179,7 @@ describe("on railway", () => {
   });
 
   test("the issuer's Worker is at one place, and at a domain of one's own needs no name on workers.dev", () => {
-    const raw = { ...complete, "lakekeeper:r2": '{"accountId":"a1"}', "cloudflare:apiToken": "x" };
+    const raw = { ...complete, "lakekeeper:r2": JSON.stringify({ accountId: ACCOUNT }), "cloudflare:apiToken": "x" };
     const workersDomain = { hostname: "issuer.example.com", zoneId: "z1" };
     const set = (auth: object) => ({ ...raw, "lakekeeper:auth": JSON.stringify(auth) });
     expect(readConfig(set({ workersDomain })).auth.workersDomain).toEqual(workersDomain);
@@ -180,7 +193,7 @@ describe("on railway", () => {
   });
 
   test("a bucket that the stack does not know keeps its own rules", () => {
-    const r2 = '{"accountId":"a1","credentials":"provided","abortUploadsAfterDays":7}';
+    const r2 = JSON.stringify({ accountId: ACCOUNT, credentials: "provided", abortUploadsAfterDays: 7 });
     expect(problemsOf({ ...complete, "lakekeeper:r2": r2 })).toContain(
       'lakekeeper:r2.bucket is "existing": rules (abortUploadsAfterDays, locks) take the place of all that the bucket has',
     );
@@ -195,7 +208,7 @@ describe("on railway", () => {
   ])(
     "of a warehouse in %j, the folder %j is locked only when Lakekeeper need not delete there",
     (keyPrefix, prefix, problem) => {
-      const r2 = { accountId: "a1", credentials: "provided", bucket: "import", locks: [{ prefix, days: 7 }] };
+      const r2 = { accountId: ACCOUNT, credentials: "provided", bucket: "import", locks: [{ prefix, days: 7 }] };
       const raw = { ...complete, "lakekeeper:r2": JSON.stringify(r2), "lakekeeper:keyPrefix": keyPrefix };
       if (problem === undefined) expect(readConfig(raw).r2.locks).toEqual([{ prefix, days: 7 }]);
       else expect(problemsOf(raw)).toContain(problem);
@@ -212,7 +225,7 @@ describe("on railway", () => {
     expect(readConfig(complete)).toMatchObject({
       postgres: "managed",
       railway: { replicas: 1, backups: ["DAILY", "WEEKLY"], deployTimeoutSeconds: 1200 },
-      r2: { accountId: "a1", jurisdiction: "default" },
+      r2: { accountId: ACCOUNT, jurisdiction: "default" },
     });
     expect(readConfig(complete).mlRunner).toBeUndefined();
   });
