@@ -5,6 +5,7 @@ import { openRequestLog, type RequestNotes } from "../requestLog.ts";
 import { callerOf } from "./access.ts";
 import { Account, type Delays } from "./account.ts";
 import { admin, liveObjects, type Call, type LiveObjects } from "./admin.ts";
+import type { Lookup } from "./customDomains.ts";
 import { Deployments } from "./deployments.ts";
 import { answer, operationOf, railwaySchema, readRequest } from "./graphql.ts";
 import { Network } from "./network.ts";
@@ -29,6 +30,8 @@ export interface RailwayOptions {
   /** Milliseconds that things take. */
   readonly delays?: Partial<Delays>;
   readonly faults?: Faults;
+  /** What the DNS says, where custom domains are looked for. */
+  readonly lookup?: Lookup;
   /** Calls beyond these get a 429. */
   readonly rateLimits?: RateLimits;
   /** A file that gets one JSON line for each request. */
@@ -73,7 +76,14 @@ export async function startRailway(options: RailwayOptions): Promise<Railway> {
   const network = new Network(account);
   const deployments = new Deployments(account, runtime, network, directory);
   const removal = new Removal(account, deployments, network, options.removeData);
-  const parts = { account, network, deployments, removal, views: new Views(account, deployments) };
+  const parts = {
+    account,
+    network,
+    deployments,
+    removal,
+    views: new Views(account, deployments),
+    lookup: options.lookup,
+  };
   const resolvers = resolversOf(parts);
   const schema = railwaySchema();
   const { token, workspaceToken } = options;

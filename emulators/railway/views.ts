@@ -1,3 +1,4 @@
+import { recordsOf } from "./customDomains.ts";
 import { createHash } from "node:crypto";
 import type { Account } from "./account.ts";
 import type { Deployments } from "./deployments.ts";
@@ -132,31 +133,34 @@ export class Views {
     customDomains: domains.filter(({ kind }) => kind === "custom").map(this.domain),
   });
 
-  domain = (domain: Domain) => ({
-    ...domain,
-    suffix: domain.kind === "service" ? `localhost:${domain.edgePort}` : null,
-    syncStatus: isVisible(domain) ? "ACTIVE" : "CREATING",
-    status: {
-      verified: domain.isVerified,
-      verificationDnsHost: `_railway-verify.${domain.domain}`,
-      verificationToken: `railway-verify=${domain.id.replaceAll("-", "")}`,
-      certificateStatus: domain.isVerified
-        ? "CERTIFICATE_STATUS_TYPE_VALID"
-        : "CERTIFICATE_STATUS_TYPE_VALIDATING_OWNERSHIP",
-      dnsRecords: [
-        {
-          fqdn: domain.domain,
-          hostlabel: domain.domain.split(".")[0],
-          zone: domain.domain.split(".").slice(-2).join("."),
-          recordType: "DNS_RECORD_TYPE_CNAME",
-          requiredValue: `${domain.id.slice(0, 8)}.up.railway.app`,
-          currentValue: domain.isVerified ? `${domain.id.slice(0, 8)}.up.railway.app` : "",
-          status: domain.isVerified ? "DNS_RECORD_STATUS_PROPAGATED" : "DNS_RECORD_STATUS_REQUIRES_UPDATE",
-          purpose: "DNS_RECORD_PURPOSE_TRAFFIC_ROUTE",
-        },
-      ],
-    },
-  });
+  domain = (domain: Domain) => {
+    const { traffic, ownership } = recordsOf(domain);
+    return {
+      ...domain,
+      suffix: domain.kind === "service" ? `localhost:${domain.edgePort}` : null,
+      syncStatus: isVisible(domain) ? "ACTIVE" : "CREATING",
+      status: {
+        verified: domain.isVerified,
+        verificationDnsHost: ownership.name,
+        verificationToken: ownership.value,
+        certificateStatus: domain.isVerified
+          ? "CERTIFICATE_STATUS_TYPE_VALID"
+          : "CERTIFICATE_STATUS_TYPE_VALIDATING_OWNERSHIP",
+        dnsRecords: [
+          {
+            fqdn: domain.domain,
+            hostlabel: domain.domain.split(".")[0],
+            zone: domain.domain.split(".").slice(-2).join("."),
+            recordType: "DNS_RECORD_TYPE_CNAME",
+            requiredValue: traffic.value,
+            currentValue: domain.isVerified ? traffic.value : "",
+            status: domain.isVerified ? "DNS_RECORD_STATUS_PROPAGATED" : "DNS_RECORD_STATUS_REQUIRES_UPDATE",
+            purpose: "DNS_RECORD_PURPOSE_TRAFFIC_ROUTE",
+          },
+        ],
+      },
+    };
+  };
 
   tcpProxy = (proxy: TcpProxy) => ({
     ...proxy,

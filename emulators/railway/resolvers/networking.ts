@@ -1,4 +1,5 @@
 import { requireProject } from "../access.ts";
+import { hasRecords } from "../customDomains.ts";
 import { Refusal, notFound } from "../errors.ts";
 import type { Domain, TcpProxy } from "../model.ts";
 import type { Resolvers } from "./resolvers.ts";
@@ -8,7 +9,7 @@ interface Place {
   readonly serviceId: string;
 }
 
-export const networking: Resolvers = ({ account, views, network, removal }) => {
+export const networking: Resolvers = ({ account, views, network, removal, lookup }) => {
   const { store } = account;
 
   function domain(id: string, kind: Domain["kind"]): Domain {
@@ -82,10 +83,13 @@ export const networking: Resolvers = ({ account, views, network, removal }) => {
       return true;
     },
 
-    customDomain({ id, projectId }: { id: string; projectId: string }, caller) {
+    async customDomain({ id, projectId }: { id: string; projectId: string }, caller) {
       const found = domain(id, "custom");
       if (found.projectId !== projectId) throw notFound("Domain");
       requireProject(caller, found.projectId, found.environmentId);
+      if (!found.isVerified && lookup !== undefined && (await hasRecords(found, lookup))) {
+        store.save("domains", Object.assign(found, { isVerified: true }));
+      }
       return views.domain(found);
     },
 

@@ -1,5 +1,6 @@
 import type { Account } from "../account.ts";
 import type { Caller } from "../access.ts";
+import type { Lookup } from "../customDomains.ts";
 import type { Deployments } from "../deployments.ts";
 import type { Network } from "../network.ts";
 import type { Removal } from "../removal.ts";
@@ -12,6 +13,8 @@ export interface Parts {
   readonly network: Network;
   readonly removal: Removal;
   readonly views: Views;
+  /** Where custom domains are looked for. Without it none is verified by itself. */
+  readonly lookup?: Lookup | undefined;
 }
 
 /** One field of Query or Mutation. The arguments have been checked against the schema, whose types they have. */

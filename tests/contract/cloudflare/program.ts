@@ -24,12 +24,19 @@ export interface StateResource {
   outputs: Record<string, unknown>;
 }
 
-/** @param plugins the folder that has the stand-ins for plugins */
-export async function makeProgram(plugins: string, variables: Record<string, string>): Promise<Program> {
+/**
+ * @param plugins the folder that has the stand-ins for plugins
+ * @param parts folders of this project that its dynamic providers are loaded from
+ */
+export async function makeProgram(
+  plugins: string,
+  variables: Record<string, string>,
+  parts: readonly string[] = [],
+): Promise<Program> {
   const scratch = await makeScratch();
   const folder = (name: string): string => join(scratch.state, name);
   await mkdir(folder("backend"));
-  await symlink(join(process.cwd(), "node_modules"), folder("node_modules"));
+  for (const name of ["node_modules", ...parts]) await symlink(join(process.cwd(), name), folder(name));
   await writeFile(folder("package.json"), JSON.stringify({ type: "module", main: "index.ts" }));
   await writeFile(folder("Pulumi.yaml"), "name: tiny\nruntime: {name: nodejs, options: {typescript: false}}\n");
   await writeFile(folder("index.ts"), "");
