@@ -55,7 +55,8 @@ export class R2Storage extends pulumi.ComponentResource implements Storage {
     const access = new R2Access(
       `${name}-access`,
       {
-        bucket: this.profile.bucket,
+        // Its id is not known before it has been made: then a preview does not look for it.
+        bucket: bucket ? pulumi.all([bucket.name, bucket.id]).apply(([known]) => known) : config.bucket,
         endpoint: this.profile.endpoint,
         jurisdiction: r2.jurisdiction,
         credential: this.credential,

@@ -3,7 +3,7 @@ import { CloudflareR2 } from "../clients/cloudflare.ts";
 import { UserError } from "../clients/errors.ts";
 import { retry } from "../clients/retry.ts";
 import { S3Client, S3Error } from "../clients/s3.ts";
-import { checkInputs, configure, type Provider } from "./provider.ts";
+import { checkFailure, checkInputs, configure, hasUnknown, type Provider } from "./provider.ts";
 import { sameValue } from "./sameValue.ts";
 
 export interface R2AccessState {
@@ -80,22 +80,29 @@ function explained(error: unknown, { bucket, endpoint, jurisdiction }: R2AccessS
   return new UserError(`${prefix}${error.message}. ${remedy(error, bucket, jurisdiction)}`);
 }
 
+function differs(olds: Partial<R2AccessState>, news: R2AccessState): boolean {
+  return olds.bucket !== news.bucket || olds.endpoint !== news.endpoint || !sameValue(olds.credential, news.credential);
+}
+
 function remedy({ code, status }: S3Error, bucket: string, jurisdiction: string): string {
   switch (code) {
     case "NoSuchBucket":
       return (
         `There is no bucket ${bucket} in the jurisdiction ${jurisdiction}: check lakekeeper:bucket, and lakekeeper:r2.jurisdiction ` +
-        "(a bucket of the EU is found at the EU's endpoint only); or have the stack make it with lakekeeper:r2.bucket create."
+        "and r2.endpoint (a bucket of the EU is found at the EU's endpoint only); or have the stack make it with lakekeeper:r2.bucket create."
       );
     case "SignatureDoesNotMatch":
       return "The secret access key is not that of the access key id: it is the SHA-256 of the token's value, in hex.";
     case "InvalidAccessKeyId":
     case "Unauthorized":
-      return "This account has no such token: check lakekeeper:r2.accountId, and that the token has not been revoked.";
+      return (
+        "This account has no such token: check lakekeeper:r2.accountId, and that the token has not expired or been revoked. " +
+        "Another one is set with lakekeeper:r2Credentials, or made by the stack when lakekeeper:r2TokenGeneration is raised."
+      );
     case "AccessDenied":
       return `The token may not read the bucket ${bucket}: it needs Admin Read & Write on the account's R2.`;
     case "RequestTimeTooSkewed":
-      return "The clock of this machine is wrong: set it.";
+      return `The clock of this machine says ${new Date().toISOString()}: set it right.`;
     default:
       return status >= 500 ? "R2 is not well: run the command again later." : "Check the settings lakekeeper:r2.";
   }
@@ -104,18 +111,24 @@ function remedy({ code, status }: S3Error, bucket: string, jurisdiction: string)
 const r2Access: Provider<R2AccessState> = {
   configure,
 
-  async check(_olds, news) {
-    return checkInputs(schema, news, { secrets: ["credential"] });
+  /** Tries them, too, so that a preview tells what is wrong where bucket and token are there already. */
+  async check(olds, news) {
+    const result = checkInputs(schema, news, { secrets: ["credential"] });
+    if (result.failures.length > 0 || hasUnknown(news) || !differs(olds, news)) return result;
+    try {
+      await tried(news);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      result.failures.push(checkFailure(error.message));
+    }
+    return result;
   },
 
   async diff(_id, olds, news) {
-    const differs =
-      olds.bucket !== news.bucket || olds.endpoint !== news.endpoint || !sameValue(olds.credential, news.credential);
-    return { changes: differs };
+    return { changes: differs(olds, news) };
   },
 
   async create(inputs) {
-    await tried(inputs);
     return { id: inputs.bucket, outs: inputs };
   },
 
@@ -124,7 +137,6 @@ const r2Access: Provider<R2AccessState> = {
   },
 
   async update(_id, _olds, news) {
-    await tried(news);
     return { outs: news };
   },
 

@@ -6,8 +6,10 @@
 import { UserError } from "../clients/errors.ts";
 import { parseTableName } from "../providers/tables.registration.ts";
 import { verificationSchema, type VerificationInputs } from "../providers/verification/inputs.ts";
+import { changing } from "./changing.ts";
 import { command } from "./command.ts";
 import { notUp } from "./outputs.ts";
+import { requireReachable } from "./reachable.ts";
 import { startReaders } from "./readers.ts";
 import { alone, ready } from "./ready.ts";
 import { rotationOf, WHAT, type What } from "./rotation.ts";
@@ -22,7 +24,9 @@ await command(async () => {
   const stack = await currentStack();
   const what = wanted();
   if (stack.isolated && !exists(stack)) throw notUp(stack);
-  await (stack.isolated ? alone(stack, () => ready(stack).then(() => rotate(stack, what))) : rotate(stack, what));
+  await (stack.isolated
+    ? alone(stack, () => ready(stack).then(() => rotate(stack, what)))
+    : requireReachable(stack).then(() => rotate(stack, what)));
 });
 
 function wanted(): What {
@@ -45,7 +49,7 @@ async function rotate(stack: Stack, what: What): Promise<void> {
   });
   try {
     if ("raise" in rotation) await raise(stack, rotation.raise);
-    await up(stack, ...("replace" in rotation ? ["--replace", rotation.replace] : []));
+    await pulumi(stack, [...changing(stack, "up"), ...("replace" in rotation ? ["--replace", rotation.replace] : [])]);
   } finally {
     const { reads, failures } = await readers.stop();
     for (const failure of new Set(failures)) process.stderr.write(`  ${failure}\n`);
@@ -69,18 +73,13 @@ async function shorten(stack: Stack): Promise<void> {
   if (lifetime <= TRIAL_SECONDS) return;
   process.stdout.write(`What is vended lives ${lifetime} s; for this trial it is made ${TRIAL_SECONDS} s.\n`);
   await set(stack, "lakekeeper:stsTokenValiditySeconds", String(TRIAL_SECONDS));
-  await up(stack);
+  await pulumi(stack, changing(stack, "up"));
 }
 
 async function raise(stack: Stack, key: string): Promise<void> {
   const now = Number((await setting(stack, key)) ?? "1");
   process.stdout.write(`${key}: ${now} -> ${now + 1}\n`);
   await set(stack, key, String(now + 1));
-}
-
-async function up(stack: Stack, ...more: string[]): Promise<void> {
-  const answers = stack.isolated || process.env.YES === "1" ? ["--yes", "--skip-preview"] : [];
-  await pulumi(stack, ["up", ...stackArguments(stack), "--suppress-outputs", ...answers, ...more]);
 }
 
 async function setting(stack: Stack, key: string): Promise<string | undefined> {

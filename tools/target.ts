@@ -1,4 +1,5 @@
 /** `node tools/target.ts <command>`: up, preview, refresh and destroy as the Makefile offers them, on the stack STACK. */
+import { changing } from "./changing.ts";
 import { command } from "./command.ts";
 import { alone, ready } from "./ready.ts";
 import { requireReachable } from "./reachable.ts";
@@ -32,11 +33,11 @@ async function change(stack: Stack, name: "up" | "refresh"): Promise<void> {
   if (stack.isolated) {
     await alone(stack, async () => {
       await ready(stack);
-      await pulumi(stack, [name, ...changing(stack, name)]);
+      await pulumi(stack, changing(stack, name));
     });
   } else {
     await requireReachable(stack);
-    await pulumi(stack, [name, ...changing(stack, name)]);
+    await pulumi(stack, changing(stack, name));
   }
 }
 
@@ -53,21 +54,10 @@ async function takeDown(stack: Stack): Promise<void> {
 /** The engine forgets what is retained without a word, so that nobody would know what goes on running, and costing. */
 async function destroy(stack: Stack): Promise<void> {
   const retained = await retainedOf(stack);
-  await pulumi(stack, ["destroy", ...changing(stack, "destroy")]);
+  await pulumi(stack, changing(stack, "destroy"));
   if (retained.length === 0) return;
   const kept = retained.map((resource) => `  ${resource}\n`).join("");
   process.stdout.write(
     `Left where it is, for the stack retains it; what is not wanted any more is to be deleted there:\n${kept}`,
   );
-}
-
-/**
- * Asks before it changes a stack that may be somebody's production, unless YES=1; an isolated stack is ours alone.
- * The outputs that a person wants are told afterwards, in fewer lines.
- */
-function changing(stack: Stack, name: "up" | "refresh" | "destroy"): string[] {
-  const always = [...stackArguments(stack), "--suppress-outputs"];
-  // Only a preview finds what is protected before anything has been deleted.
-  if (stack.isolated) return [...always, "--yes", ...(name === "destroy" ? [] : ["--skip-preview"])];
-  return process.env.YES === "1" ? [...always, "--yes"] : always;
 }

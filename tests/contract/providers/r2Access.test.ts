@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { join } from "node:path";
 import type { AccountToken } from "../../../emulators/r2/accountTokens.ts";
 import { startR2, type R2 } from "../../../emulators/r2/server.ts";
 import { clock } from "../../../clients/retry.ts";
@@ -7,6 +8,7 @@ import { makeScratch, type Scratch } from "../../support/scratch.ts";
 
 // What is wrong with a bucket or a token is told before a warehouse is made on it.
 
+const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const ACCOUNT = "0123456789abcdef0123456789abcdef";
 const OTHER_ACCOUNT = "fedcba9876543210fedcba9876543210";
 
@@ -79,11 +81,11 @@ const withCredential = (changed: Partial<R2AccessState["credential"]>): R2Access
   return { ...right, credential: { ...right.credential, ...changed } };
 };
 
-const messageOf = (made: R2AccessState): Promise<string> =>
-  provider.create(made).then(
-    () => "it works",
-    (error: Error) => error.message,
-  );
+/** What the preview of a new stack says. */
+async function messageOf(made: R2AccessState): Promise<string> {
+  const { failures } = await provider.check({}, made);
+  return failures.map(({ reason }) => reason).join("\n") || "it works";
+}
 
 test("a token that may mint, on a bucket that is there, is tried at once and waits for nothing", async () => {
   expect(await messageOf(inputs(admin))).toBe("it works");
@@ -102,16 +104,36 @@ test("a token that was made moments ago is tried again until it is seen", async 
 });
 
 test.each([
-  ["another account's id", () => withCredential({ accountId: OTHER_ACCOUNT }), /lakekeeper:r2\.accountId/],
-  ["a token that may not mint", () => inputs(reader), /Admin Read & Write/],
-  ["an expired token", () => inputs(expired), /revoked|expired/],
-  ["a token that nobody knows", () => inputs(aToken("admin-read-write")), /has no such token|not been revoked/],
+  [
+    "another account's id",
+    () => withCredential({ accountId: OTHER_ACCOUNT }),
+    /accounts\/fedcba9876543210fedcba9876543210\/.*of this account \(lakekeeper:r2\.accountId\)/,
+  ],
+  [
+    "a token that may not mint",
+    () => inputs(reader),
+    /temp-access-credentials: 40[13].*it may not mint credentials: it has to be an account token with Admin Read & Write on R2/,
+  ],
+  [
+    "an expired token",
+    () => inputs(expired),
+    /401 Unauthorized.*that the token has not expired or been revoked\. Another one is set with lakekeeper:r2Credentials, or made by the stack when lakekeeper:r2TokenGeneration is raised/,
+  ],
+  [
+    "a token that nobody knows",
+    () => inputs(aToken("admin-read-write")),
+    /This account has no such token: check lakekeeper:r2\.accountId/,
+  ],
   [
     "a bucket that is not there",
     () => inputs(admin, { bucket: "lakehose" }),
-    /There is no bucket lakehose.*lakekeeper:bucket/s,
+    /404 NoSuchBucket.*There is no bucket lakehose in the jurisdiction default: check lakekeeper:bucket, /,
   ],
-  ["an EU bucket at the default endpoint", () => inputs(admin, { bucket: "european" }), /r2\.jurisdiction/],
+  [
+    "an EU bucket at the default endpoint",
+    () => inputs(admin, { bucket: "european" }),
+    /There is no bucket european in the jurisdiction default: check .*lakekeeper:r2\.jurisdiction and r2\.endpoint \(a bucket of the EU is found at the EU's endpoint only\)/,
+  ],
   [
     "a secret that is not the token's",
     () => withCredential({ secretAccessKey: "0".repeat(64) }),
@@ -127,12 +149,28 @@ test.each([
     () => inputs(admin, { endpoint: "http://127.0.0.1:9" }),
     /R2 at http:\/\/127\.0\.0\.1:9 cannot be read .*r2\.endpoint/,
   ],
-])("%s is told with its remedy, and without a secret", async (_what, made, expected) => {
+])("%s is told by the preview with its remedy, and without a secret", async (_what, made, expected) => {
   const state = made();
   const message = await messageOf(state);
   expect(message).toMatch(expected);
   for (const secret of [state.credential.token, state.credential.secretAccessKey])
     expect(message).not.toContain(secret);
+});
+
+test("the clock of this machine is named, with what it says, when R2 goes by another time", async () => {
+  const directory = join(scratch.state, "ahead");
+  const now = (): number => Date.now() + 3_600_000;
+  const ahead = await startR2({ directory, accountId: ACCOUNT, tokens: [admin], buckets: ["lakehouse"], now });
+  const message = await messageOf(inputs(admin, { endpoint: ahead.url }));
+  await ahead.close();
+  expect(message).toMatch(/403 RequestTimeTooSkewed.*The clock of this machine says \d{4}-.*Z: set it right\./);
+});
+
+test("what is not known yet, and what has been tried before, is not tried", async () => {
+  const wrong = inputs(admin, { bucket: "lakehose" });
+  expect((await provider.check(wrong, wrong)).failures).toEqual([]);
+  expect((await provider.check({}, { ...wrong, bucket: UNKNOWN })).failures).toEqual([]);
+  expect((await provider.check(inputs(admin), wrong)).failures).toHaveLength(1);
 });
 
 test.each([
