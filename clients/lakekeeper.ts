@@ -99,7 +99,7 @@ function remedy({ status, type }: HttpError): string | undefined {
     return "OpenFGA's store holds the permissions of another catalog, and this server now counts as bootstrapped without its project. Take the stack away (`down`), leave lakekeeper:authz.storeName out or name a new one, and run `up`.";
   }
   if (status === 401) {
-    return "Lakekeeper does not take this token: compare its issuer and audience with LAKEKEEPER__OPENID_PROVIDER_URI and LAKEKEEPER__OPENID_AUDIENCE, and see that the issuer publishes the signing key.";
+    return `Lakekeeper does not take this token: compare its issuer and audience (lakekeeper:auth.audience) with LAKEKEEPER__OPENID_PROVIDER_URI and LAKEKEEPER__OPENID_AUDIENCE, see that the issuer publishes the signing key, and that the clock here, which says ${new Date().toISOString()}, is right: tokens are dated by it.`;
   }
   if (status === 403) return "The identity of the deployer may not do this: give it the right in Lakekeeper.";
   if (type === "SecretFetchError") {

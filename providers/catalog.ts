@@ -5,7 +5,8 @@ import type { ReadResult } from "./provider.ts";
 
 /**
  * Reads from the catalog, or keeps what the state says while it, or whoever gives out tokens for it, does not answer: a
- * refresh must be able to go on when the server is down, since the next `up` is what starts it again. Silence is never taken for "gone".
+ * refresh must be able to go on when the server is down, since the next `up` is what starts it again. Silence is never
+ * taken for "gone".
  */
 export async function readOrKeep<Outputs>(
   id: string,

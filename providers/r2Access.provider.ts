@@ -104,7 +104,9 @@ function remedy({ code, status }: S3Error, bucket: string, jurisdiction: string)
     case "RequestTimeTooSkewed":
       return `The clock of this machine says ${new Date().toISOString()}: set it right.`;
     default:
-      return status >= 500 ? "R2 is not well: run the command again later." : "Check the settings lakekeeper:r2.";
+      return status >= 500
+        ? "R2 is not well: run the command again later."
+        : "Check the settings lakekeeper:r2 and lakekeeper:r2Credentials.";
   }
 }
 

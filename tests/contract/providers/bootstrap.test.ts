@@ -49,9 +49,11 @@ test("any other refusal of the bootstrap is an error with the server's words", a
   await expect(bootstrap.create(inputs())).rejects.toThrow("400 TermsOfUseNotAccepted - You must accept");
 });
 
-test("a missing token is explained", async () => {
-  catalog.proxy.fault = () => refusal(401, "MissingAuthorizationHeader");
-  await expect(bootstrap.create(inputs())).rejects.toThrow(/401 .*compare its issuer and audience/);
+test("a token that is not taken is explained, with the setting and the clock that dates it", async () => {
+  catalog.proxy.fault = () => refusal(401, "AuthenticationFailed");
+  await expect(bootstrap.create(inputs())).rejects.toThrow(
+    /401 .*compare its issuer and audience \(lakekeeper:auth\.audience\).* the clock here, which says \d{4}-.*Z, is right/,
+  );
 });
 
 test("an unchanged server is no change, an upgraded one and a new connection are", async () => {

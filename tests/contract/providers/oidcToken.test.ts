@@ -112,8 +112,9 @@ describe("a preview tells what is wrong, and never the secret", () => {
     expect(await reasons(changes)).toEqual([expect.stringMatching(expected)]);
   });
 
-  test("a clock that is wrong", async () => {
-    provider.clockSkewSeconds = 600;
+  // Ahead, its tokens are not valid yet; behind by more than they live, not any more.
+  test.each([600, -7_200])("a clock that is wrong by %d seconds", async (seconds) => {
+    provider.clockSkewSeconds = seconds;
     expect(await reasons()).toEqual([expect.stringMatching(/it is valid from .* and here it is .* Set the clock/)]);
   });
 
