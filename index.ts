@@ -46,7 +46,7 @@ const lifecycle = new LakekeeperLifecycle("lakekeeper", {
 });
 
 // F3 comes before F2 in the graph: Lakekeeper takes a warehouse from no one until it has been bootstrapped.
-const access = new CatalogAccess("access", { authentication, lifecycle, openFga: service.openFga });
+const access = new CatalogAccess("access", { authentication, auth: config.auth, lifecycle, openFga: service.openFga });
 const { connection, tokens } = access;
 
 // F2: the warehouse on the bucket.

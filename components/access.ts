@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Connection } from "../clients/token.ts";
-import type { Authentication, Subject } from "./authentication.ts";
+import type { StackConfig } from "../config.ts";
+import { issuersOf, type Authentication, type Subject } from "./authentication.ts";
 import type { LakekeeperLifecycle } from "./lifecycle.ts";
 import type { OpenFga } from "./service.ts";
 import { after } from "../providers/after.ts";
@@ -8,6 +9,7 @@ import { Bootstrap } from "../providers/bootstrap.ts";
 
 export interface CatalogAccessArgs {
   readonly authentication: Authentication;
+  readonly auth: StackConfig["auth"];
   readonly lifecycle: LakekeeperLifecycle;
   readonly openFga: OpenFga | undefined;
 }
@@ -21,11 +23,15 @@ export class CatalogAccess extends pulumi.ComponentResource {
 
   constructor(name: string, args: CatalogAccessArgs, opts?: pulumi.ComponentResourceOptions) {
     super("lakekeeper:index:CatalogAccess", name, {}, opts);
-    const { authentication, lifecycle, openFga } = args;
+    const { authentication, auth, lifecycle, openFga } = args;
     const identity = authentication.identity("deployer");
     const connection = pulumi.secret(pulumi.output({ uri: lifecycle.uri, identity }));
     const authorization = openFga && { operator: authentication.user("deployer"), ...openFga };
-    const bootstrap = new Bootstrap(`${name}-bootstrap`, { connection, authorization }, { parent: this });
+    const bootstrap = new Bootstrap(
+      `${name}-bootstrap`,
+      { connection, authorization, issuers: issuersOf(auth) },
+      { parent: this },
+    );
 
     const token = (subject: Subject) => authentication.token(`${name}-${subject}`, subject, { parent: this });
     this.tokens = { deployer: token("deployer"), "ml-runner": token("ml-runner"), karma: token("karma") };

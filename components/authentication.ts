@@ -93,8 +93,8 @@ export function authentication(args: AuthenticationArgs): Authentication {
  */
 export function trust(authentication: Authentication, args: AuthenticationArgs): Trust {
   const { trusted: current, ready } = authentication;
-  const { previous } = args.auth;
-  if (previous === undefined || Date.parse(previous.until) <= Date.now()) return { current, ready };
+  const previous = previousOf(args.auth);
+  if (previous === undefined) return { current, ready };
   if (previous.mode === "oidc") {
     const { issuerUrl: uri = "", audience, scope, subjectClaims } = previous;
     return { current, previous: { uri, audience, scope, subjectClaims }, ready };
@@ -106,4 +106,16 @@ export function trust(authentication: Authentication, args: AuthenticationArgs):
     protection: { ...args.protection, protect: false },
   });
   return { current, previous: issuer.trusted, ready: [...ready, ...issuer.ready] };
+}
+
+/** Undefined once its time is over. */
+function previousOf({ previous }: StackConfig["auth"]): StackConfig["auth"]["previous"] {
+  return previous !== undefined && Date.parse(previous.until) > Date.now() ? previous : undefined;
+}
+
+/** Whose tokens are taken, the provider in use first: its issuer, or the mode without one. Empty where none is asked for. */
+export function issuersOf(auth: StackConfig["auth"]): string[] {
+  const previous = previousOf(auth);
+  const all = [auth, ...(previous ? [previous] : [])].filter(({ mode }) => mode !== "none");
+  return all.map(({ mode, issuerUrl = "" }) => (mode === "oidc" ? issuerUrl : mode));
 }

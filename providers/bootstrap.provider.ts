@@ -17,6 +17,8 @@ export interface BootstrapInputs {
   connection: Connection;
   /** Undefined where everybody may do everything. */
   authorization?: Authorization;
+  /** Whose tokens are taken, the provider in use first. Absent in the state of an older release. */
+  issuers?: string[];
 }
 
 export interface BootstrapOutputs extends BootstrapInputs {
@@ -29,6 +31,7 @@ const text = z.string("must be a text").min(1, "must not be empty");
 const schema = z.object({
   connection: connectionSchema,
   authorization: z.object({ operator: text, endpoint: text, storeName: text }).optional(),
+  issuers: z.array(text).optional(),
 });
 
 const ALREADY_DONE = new Set(["CatalogAlreadyBootstrapped", "ConcurrentBootstrap"]);
@@ -101,6 +104,17 @@ function refusedChange(olds: Partial<BootstrapInputs>, news: BootstrapInputs): s
   );
 }
 
+/** What clients notice of another provider of tokens, as long as some are asked for at all. */
+function endOfTokens(olds: Partial<BootstrapInputs>, news: BootstrapInputs): string | undefined {
+  const [dropped] = olds.issuers ?? [];
+  const { issuers = [], authorization } = news;
+  if (dropped === undefined || issuers.length === 0 || issuers.includes(dropped)) return undefined;
+  const end = `tokens of ${dropped} that clients have end with this up: give them the new ones at once`;
+  return authorization === undefined
+    ? `${end}, or keep the old ones valid for a while with lakekeeper:auth.previous (mode, until, issuerUrl)`
+    : end;
+}
+
 function refuseOtherServer(connection: Connection, expected: string, info: ServerInfo): void {
   if (info["server-id"] === expected) return;
   throw new UserError(
@@ -117,6 +131,8 @@ const provider: Provider<BootstrapInputs, BootstrapOutputs> = {
     const result = checkInputs(schema, news, { secrets: ["connection"] });
     const refused = refusedChange(olds, news);
     if (refused !== undefined) result.failures.push(checkFailure(refused));
+    const warning = endOfTokens(olds, news);
+    if (warning !== undefined) console.log(warning);
     return result;
   },
 

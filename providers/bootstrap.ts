@@ -7,6 +7,8 @@ export interface BootstrapArgs {
   readonly connection: pulumi.Input<Connection>;
   /** Where OpenFGA decides who may do what; without it everybody with a valid token may do everything. */
   readonly authorization?: BootstrapAuthorization | undefined;
+  /** Whose tokens the server takes, the provider in use first: when that one is dropped, the preview says so. */
+  readonly issuers: readonly string[];
 }
 
 export interface BootstrapAuthorization {
@@ -27,12 +29,12 @@ export class Bootstrap extends pulumi.dynamic.Resource {
   declare readonly version: pulumi.Output<string>;
 
   constructor(name: string, args: BootstrapArgs, opts?: pulumi.CustomResourceOptions) {
-    const { connection, authorization } = args;
+    const { connection, authorization, issuers } = args;
     const outputs = { serverId: undefined, version: undefined };
     super(
       implementation,
       name,
-      { connection: pulumi.secret(connection), ...(authorization && { authorization }), ...outputs },
+      { connection: pulumi.secret(connection), ...(authorization && { authorization }), issuers, ...outputs },
       pulumi.mergeOptions(opts, { additionalSecretOutputs: ["connection"] }),
       "lakekeeper",
       "Bootstrap",

@@ -111,3 +111,47 @@ test("bad input is named in the preview, without the secret", async () => {
     { property: "", reason: "connection.identity.token must not be empty" },
   ]);
 });
+
+describe("a preview of another provider of tokens", () => {
+  const own = "bootstrap-token";
+  const theirs = "https://id.example.com";
+  const authorization = { operator: "oidc~deployer", endpoint: "http://openfga:8081", storeName: "lakekeeper" };
+
+  async function said(before: string[] | undefined, after: string[], more = {}): Promise<unknown[]> {
+    const log = jest.spyOn(console, "log").mockReturnValue();
+    const olds = { ...inputs(), ...more, ...(before && { issuers: before }) };
+    expect((await bootstrap.check(olds, { ...inputs(), ...more, issuers: after })).failures).toEqual([]);
+    const lines: unknown[] = log.mock.calls.flat();
+    log.mockRestore();
+    return lines;
+  }
+
+  test.each([
+    [[own], [theirs]],
+    [[theirs], [own]],
+    [[theirs, own], [own]],
+    [[theirs], ["https://id2.example.com"]],
+  ])("from %j to %j says that tokens end, and what keeps them valid", async (before, after) => {
+    expect(await said(before, after)).toEqual([
+      `tokens of ${before[0]} that clients have end with this up: give them the new ones at once, or keep the old ones ` +
+        "valid for a while with lakekeeper:auth.previous (mode, until, issuerUrl)",
+    ]);
+  });
+
+  test.each([
+    [[own], [own]],
+    [[own], [theirs, own]],
+    [[theirs, own], [theirs]],
+    [[own], []],
+    [[], [own]],
+    [undefined, [own]],
+  ])("from %j to %j says nothing", async (before, after) => {
+    expect(await said(before, after)).toEqual([]);
+  });
+
+  test("under OpenFGA, which has no previous one, says that they end", async () => {
+    expect(await said([own], [theirs], { authorization })).toEqual([
+      "tokens of bootstrap-token that clients have end with this up: give them the new ones at once",
+    ]);
+  });
+});

@@ -187,6 +187,13 @@ describe("auth.mode bootstrap-token again", () => {
   const until = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
   let old: string;
 
+  test("the preview says that the provider's tokens would end, and what keeps them valid", async () => {
+    await checkout.configure({});
+    expect((await checkout.mustMake("preview")).output).toMatch(
+      new RegExp(`tokens of ${provider.url} that clients have end with this up: .*lakekeeper:auth\\.previous`),
+    );
+  }, 600_000);
+
   test("has keys and tokens of the stack's own, and for a while takes those of the provider before", async () => {
     old = String((await checkout.outputs())["karmaToken"]);
     const previous = { mode: "oidc", issuerUrl: provider.url, scope: "lake", until: until(7) };
