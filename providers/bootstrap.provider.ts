@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { UserError } from "../clients/errors.ts";
-import { HttpError, Unreachable } from "../clients/http.ts";
+import { NoAnswer, UserError } from "../clients/errors.ts";
+import { HttpError } from "../clients/http.ts";
 import { Lakekeeper, withCatalog, type Assignment, type ServerInfo } from "../clients/lakekeeper.ts";
 import { connectionSchema, type Connection } from "../clients/token.ts";
 import { BRIEFLY, readOrKeep } from "./catalog.ts";
@@ -192,7 +192,7 @@ async function refuseOtherOperator({ connection, authorization: before }: Bootst
   await ifItAnswers(connection, (lakekeeper) => requireOperator(lakekeeper, connection, authorization));
 }
 
-/** A preview must not fail because the server is down or does not know the new signing key yet. */
+/** Neither a preview nor a refresh must fail because the server is down or does not know the new signing key yet. */
 async function ifItAnswers<T>(
   connection: Connection,
   work: (lakekeeper: Lakekeeper) => Promise<T>,
@@ -200,7 +200,7 @@ async function ifItAnswers<T>(
   try {
     return await withCatalog(connection, (http) => work(new Lakekeeper(http)), { attempts: 1 });
   } catch (error) {
-    if (error instanceof Unreachable || error instanceof HttpError) return undefined;
+    if (error instanceof NoAnswer || error instanceof HttpError) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../clients/errors.ts";
+import { NoAnswer, UserError } from "../clients/errors.ts";
 import { examine } from "../clients/openId.ts";
 import { checkFailure, checkInputs, configure, hasUnknown, type Provider } from "./provider.ts";
 
@@ -35,9 +35,16 @@ const openIdDiscovery: Provider<OpenIdDiscoveryInputs, OpenIdDiscoveryOutputs> =
     return result;
   },
 
+  /** A refresh compares, too, and goes on while the provider is down; a preview was told so by the check. */
   async diff(_id, olds, news) {
-    const isSame = olds.issuerUrl === news.issuerUrl && olds.tokenEndpoint === news.tokenEndpoint;
-    return { changes: !isSame || (await look(news)).oauth2ServerUri !== olds.oauth2ServerUri };
+    if (olds.issuerUrl !== news.issuerUrl || olds.tokenEndpoint !== news.tokenEndpoint) return { changes: true };
+    try {
+      return { changes: (await look(news)).oauth2ServerUri !== olds.oauth2ServerUri };
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      console.log(`not refreshed, the state is kept as it is: ${error.message}`);
+      return { changes: false };
+    }
   },
 
   async create(inputs) {

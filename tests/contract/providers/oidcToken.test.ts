@@ -2,6 +2,7 @@ import { decodeJwt } from "jose";
 import { obtainToken, type ClientCredentials } from "../../../clients/openId.ts";
 import { clock } from "../../../clients/retry.ts";
 import { type OpenIdProvider, startOpenIdProvider } from "../../../emulators/issuer/openIdProvider.ts";
+import bootstrap from "../../../providers/bootstrap.provider.ts";
 import namespaces from "../../../providers/namespaces.provider.ts";
 import discovery from "../../../providers/openIdDiscovery.provider.ts";
 import oidcToken, { type OidcTokenOutputs } from "../../../providers/oidcToken.provider.ts";
@@ -131,6 +132,11 @@ describe("a preview tells what is wrong, and never the secret", () => {
     const connection = { uri: "http://127.0.0.1:1", identity: { kind: "client-credentials" as const, ...client() } };
     const outs = { connection, warehouse: "w", warehouseId: "id", namespaces: ["main"], owned: ["main"] };
     expect(await namespaces.read("id", outs)).toEqual({ id: "id", props: outs });
+    // The engine compares what was read with the program's inputs.
+    const server = { connection, serverId: "s", version: "0.13.3" };
+    expect(await bootstrap.diff("s", server, { connection })).toEqual({ changes: false });
+    const found = { issuerUrl: provider.url, oauth2ServerUri: `${provider.url}/token` };
+    expect(await discovery.diff("id", found, { issuerUrl: provider.url })).toEqual({ changes: false });
     expect(said).toHaveBeenCalledWith(
       expect.stringMatching(/^not refreshed, the state is kept as it is: The OpenID provider does not serve/),
     );

@@ -243,4 +243,16 @@ describe("auth.mode bootstrap-token again", () => {
     while ((await config(theirs)) === 200) await delay(500);
     expect(await config(theirs)).toBe(401);
   }, 600_000);
+
+  test("a refresh goes on while the provider is down, and forgets nothing", async () => {
+    await provider.close();
+    const resources = async () =>
+      (
+        JSON.parse(await checkout.engine("stack", "export")) as { deployment: { resources: { urn: string }[] } }
+      ).deployment.resources.map(({ urn }) => urn);
+    const before = await resources();
+    const { output } = await checkout.mustMake("refresh");
+    expect(output).toContain("not refreshed, the state is kept as it is: The OpenID provider does not serve");
+    expect(await resources()).toEqual(before);
+  }, 600_000);
 });
