@@ -13,10 +13,6 @@ export class RawJson {
   }
 }
 
-export function quoteGo(text: string): string {
-  return JSON.stringify(text);
-}
-
 /**
  * JSON with the keys in the order of the alphabet.
  *

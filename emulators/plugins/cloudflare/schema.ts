@@ -1,5 +1,6 @@
 import { secret, unknown, type CheckFailure, type Properties } from "../protocol.ts";
-import { quoteGo, RawJson } from "./goText.ts";
+import { quoteGo } from "../goText.ts";
+import { RawJson } from "./goText.ts";
 
 export type Type = "string" | "number" | "boolean" | "json" | { list: Type } | { object: Schema } | "unsupported";
 

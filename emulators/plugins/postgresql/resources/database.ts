@@ -1,5 +1,5 @@
 import type { DatabaseArgs } from "@pulumi/postgresql/database.js";
-import { quoteGo } from "../../cloudflare/goText.ts";
+import { quoteGo } from "../../goText.ts";
 import type { Properties } from "../../protocol.ts";
 import { databaseExists, databaseOwner } from "../catalog.ts";
 import { naming } from "../errors.ts";
