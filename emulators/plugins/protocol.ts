@@ -165,6 +165,10 @@ export function secret(value: unknown): Properties {
   return { [signature]: secretSignature, value };
 }
 
+export function isSecret(value: unknown): boolean {
+  return typeof value === "object" && value !== null && (value as Properties)[signature] === secretSignature;
+}
+
 /** The value with every secret in it in the clear. */
 export function reveal(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reveal);

@@ -7,7 +7,7 @@ import { reveal, type DiffResponse, type Properties, type PropertyDiff } from ".
  */
 export function difference(olds: Properties, news: Properties): DiffResponse {
   const detailedDiff: Record<string, PropertyDiff> = {};
-  compare("", reveal(olds), reveal(news), detailedDiff);
+  compare("", comparable(olds), comparable(news), detailedDiff);
   const { triggers } = detailedDiff;
   if (triggers !== undefined) triggers.kind = triggers.kind === "DELETE" ? "DELETE_REPLACE" : "ADD_REPLACE";
   const paths = Object.keys(detailedDiff);
@@ -18,6 +18,17 @@ export function difference(olds: Properties, news: Properties): DiffResponse {
     diffs: [...new Set(paths.map((path) => /^[^.[]+/.exec(path)![0]))],
     detailedDiff,
     hasDetailedDiff: true,
+  };
+}
+
+/** A connection is one secret, and of an asset the hash counts. */
+function comparable(properties: Properties): Properties {
+  const plain = reveal(properties) as Properties;
+  const { connection, source } = plain;
+  return {
+    ...plain,
+    ...(connection !== undefined && { connection: JSON.stringify(Object.entries(connection as object).sort()) }),
+    ...(source !== undefined && { source: String((source as Properties)["hash"]) }),
   };
 }
 

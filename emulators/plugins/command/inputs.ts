@@ -1,30 +1,41 @@
 import type { CommandArgs } from "@pulumi/command/local/command.js";
 import type { RunArgs } from "@pulumi/command/local/run.js";
+import type { CommandArgs as RemoteCommandArgs } from "@pulumi/command/remote/command.js";
+import type { CopyToRemoteArgs } from "@pulumi/command/remote/copyToRemote.js";
 import { reveal, unknown, type CheckFailure, type Properties } from "../protocol.ts";
 
 /** `unsupported`: the SDK has it, this stand-in does not. */
-type Type = "string" | "bool" | "strings" | "texts by name" | "anything" | "unsupported";
+export type Type = "string" | "bool" | "number" | "strings" | "texts by name" | "anything" | "unsupported";
 
-const shared = {
+const everywhere = {
   addPreviousOutputInEnv: "bool",
-  archivePaths: "unsupported",
-  assetPaths: "unsupported",
-  dir: "string",
   environment: "texts by name",
-  interpreter: "strings",
   logging: "string",
   stdin: "string",
 } as const satisfies Record<string, Type>;
 
-export const commandInputs = {
-  ...shared,
-  create: "string",
-  delete: "string",
-  triggers: "anything",
-  update: "string",
-} as const satisfies Record<keyof CommandArgs, Type>;
+const here = {
+  ...everywhere,
+  archivePaths: "unsupported",
+  assetPaths: "unsupported",
+  dir: "string",
+  interpreter: "strings",
+} as const satisfies Record<string, Type>;
 
-export const runInputs = { ...shared, command: "string" } as const satisfies Record<keyof RunArgs, Type>;
+const texts = { create: "string", delete: "string", triggers: "anything", update: "string" } as const;
+
+export const commandInputs = { ...here, ...texts } as const satisfies Record<keyof CommandArgs, Type>;
+export const runInputs = { ...here, command: "string" } as const satisfies Record<keyof RunArgs, Type>;
+export const remoteInputs = { ...everywhere, ...texts, connection: "anything" } as const satisfies Record<
+  keyof RemoteCommandArgs,
+  Type
+>;
+export const copyInputs = {
+  connection: "anything",
+  remotePath: "string",
+  source: "anything",
+  triggers: "anything",
+} as const satisfies Record<keyof CopyToRemoteArgs, Type>;
 
 /** What is told of a command, without secrets' marks. */
 export interface CommandInputs {
@@ -68,7 +79,7 @@ function valueFailures(type: Type, value: unknown, path: string, of: string): Ch
       valueFailures("string", item, `${path}[${name}] value`, of),
     );
   }
-  const wanted = { string: "string", bool: "bool", strings: "array", "texts by name": "map" }[type];
+  const wanted = { string: "string", bool: "bool", number: "float64", strings: "array", "texts by name": "map" }[type];
   const got = goTypeOf(value);
   if (got === wanted) return [];
   return [{ property: path, reason: `Field '${path}' on '${of}' must be a '${wanted}'; got '${got}' instead` }];

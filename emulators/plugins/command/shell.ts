@@ -71,7 +71,8 @@ export async function runCommand(command: string, options: RunOptions): Promise<
   return ended === undefined ? outputs : fail(ended, mixed);
 }
 
-function told(previous: Outputs | undefined): Record<string, string> {
+/** How a command is told what the one before has put out. */
+export function told(previous: Outputs | undefined): Record<string, string> {
   const { stdout = "", stderr = "" } = previous ?? {};
   return {
     ...(stdout !== "" && { PULUMI_COMMAND_STDOUT: stdout }),

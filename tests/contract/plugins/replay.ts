@@ -1,4 +1,4 @@
-import type { Plugin, Properties } from "../../../emulators/plugins/protocol.ts";
+import { isSecret, type Plugin, type Properties } from "../../../emulators/plugins/protocol.ts";
 import type { RecordedCall } from "./recording.ts";
 
 const methods: Record<string, (plugin: Plugin, request: never) => unknown> = {
@@ -43,7 +43,7 @@ export function comparable(value: unknown, hidden: readonly string[] = []): unkn
   if (typeof value !== "object" || value === null) return value;
   const properties = { ...(value as Properties) };
   delete properties["__pulumi_raw_state_delta"];
-  if ("4dabf18193072939515e22adb298388d" in properties) return "<secret>";
+  if (isSecret(properties)) return "<secret>";
   for (const name of hidden) if (typeof properties[name] === "string") properties[name] = "<secret>";
   return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, comparable(inner, hidden)]));
 }
