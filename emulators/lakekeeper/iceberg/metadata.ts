@@ -47,37 +47,25 @@ const omittedWhenEmpty = new Set([
   "snapshots",
 ]);
 
+const requiredInV2 = [
+  "table-uuid",
+  "location",
+  "last-sequence-number",
+  "last-updated-ms",
+  "last-column-id",
+  "schemas",
+  "current-schema-id",
+  "partition-specs",
+  "default-spec-id",
+  "last-partition-id",
+  "sort-orders",
+  "default-sort-order-id",
+];
+
 const required: Record<number, readonly string[]> = {
   1: ["location", "last-updated-ms", "last-column-id"],
-  2: [
-    "table-uuid",
-    "location",
-    "last-sequence-number",
-    "last-updated-ms",
-    "last-column-id",
-    "schemas",
-    "current-schema-id",
-    "partition-specs",
-    "default-spec-id",
-    "last-partition-id",
-    "sort-orders",
-    "default-sort-order-id",
-  ],
-  3: [
-    "table-uuid",
-    "location",
-    "last-sequence-number",
-    "last-updated-ms",
-    "last-column-id",
-    "schemas",
-    "current-schema-id",
-    "partition-specs",
-    "default-spec-id",
-    "last-partition-id",
-    "sort-orders",
-    "default-sort-order-id",
-    "next-row-id",
-  ],
+  2: requiredInV2,
+  3: [...requiredInV2, "next-row-id"],
 };
 
 export function isEmpty(value: Json | undefined): boolean {
