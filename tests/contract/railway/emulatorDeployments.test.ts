@@ -150,12 +150,12 @@ describe("a health check", () => {
 
   test("that nothing answers is tried until its timeout, which a variable can set", async () => {
     const serviceId = await world.service("Web", HEALTH);
-    await world.setVariables(serviceId, { RAILWAY_HEALTHCHECK_TIMEOUT_SEC: "2" });
+    await world.setVariables(serviceId, { RAILWAY_HEALTHCHECK_TIMEOUT_SEC: "50" });
     railway.runtime.behaviour = () => ({});
     const id = await world.deploy(serviceId);
     await world.status(id, "FAILED");
     const check = (await events(id)).find(({ step }) => step === "HEALTHCHECK");
-    expect(check?.payload?.error).toBe("no 200 at /health within 2 s");
+    expect(check?.payload?.error).toBe("no 200 at /health within 50 s");
     expect(check?.payload?.attempt).toBeGreaterThan(1);
     expect(railway.runtime.last("Web").isRunning).toBe(false);
   });
