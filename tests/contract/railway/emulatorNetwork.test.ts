@@ -13,7 +13,7 @@ const servers = new Set<Server>();
 
 beforeEach(async () => {
   railway = await startTestRailway({
-    delays: { visible: 300, backup: 0, second: 20, restart: 1, volumeDeletion: 50, probe: 2 },
+    delays: { visible: 1_000, backup: 0, second: 20, restart: 1, volumeDeletion: 50, probe: 2 },
   });
   world = await worldIn(railway);
 });

@@ -9,7 +9,7 @@ let world: EmulatorWorld;
 beforeAll(async () => {
   railway = await startTestRailway({
     // Long enough for a busy machine to see what is not there yet.
-    delays: { visible: 300, backup: 300, restart: 1, volumeDeletion: 300, probe: 5 },
+    delays: { visible: 1_000, backup: 1_000, restart: 1, volumeDeletion: 300, probe: 5 },
   });
 });
 afterAll(() => railway.stop());
